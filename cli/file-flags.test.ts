@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { ids, orgs, paged, stubApi, writesOf } from "./test-api.ts";
-import { commandLine, specs } from "./test-commands.ts";
+import { commandLine, specs, tokenFor } from "./test-commands.ts";
 import { type Leaf, leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
 import { type WrittenLine, writtenLines } from "./test-written-lines.ts";
@@ -46,9 +46,7 @@ async function lines(): Promise<(leaf: Leaf) => WrittenLine & { credential: stri
   return ({ path }) => {
     const name = path.join(" ");
     const spec = all.find((one) => `${one.noun} ${one.name}` === path.slice(-2).join(" "));
-    const kinds = spec?.access.kinds ?? ["user"];
-    const key = kinds.includes("partnerKey") ? `svc_sp_${"a".repeat(43)}` : `agt_${"0".repeat(64)}`;
-    const credential = kinds.includes("user") || kinds.includes("public") ? "token-of-ana" : key;
+    const credential = spec ? tokenFor(spec.access) : "token-of-ana";
     const line = name === "server audit-bundle" ? { argv: ["--system", "--data-dir", at("data")] } : written[name];
     if (line) return { ...line, argv: [...path, ...line.argv], credential };
     const { argv, ...more } = commandLine(spec!);

@@ -11,7 +11,7 @@ import { topSecrets } from "./generic/secret-fields.ts";
 import type { GlobalFlag } from "./globals.ts";
 import type { CommandSpec } from "./manifest.ts";
 import { ids, orgs, sites } from "./test-api.ts";
-import { ANY_ID, commandLine, specs } from "./test-commands.ts";
+import { ANY_ID, commandLine, specs, tokenFor } from "./test-commands.ts";
 import { type Ran, testCommand } from "./test-shell.ts";
 
 const command = testCommand();
@@ -82,12 +82,7 @@ async function ran(argv: readonly string[], options: { tty?: boolean; stdin?: st
   stub.seen.length = 0;
   other.seen.length = 0;
   const { stdin, tty = false } = options;
-  const only = (wanted: string) => current.access.kinds.every((kind) => kind === wanted);
-  const credential = only("agent")
-    ? `agt_${"0".repeat(64)}`
-    : only("partnerKey")
-      ? `svc_sp_${"a".repeat(43)}`
-      : "token-of-ana";
+  const credential = tokenFor(current.access);
   const result = await command.run(argv, {
     env: { RMM_TOKEN: credential },
     ...(tty ? { tty, answers: [], columns: 24 } : {}),

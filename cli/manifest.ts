@@ -99,6 +99,8 @@ export interface CommandSpec {
     readonly permissions: readonly string[];
     /** Alone enough for a part of what it does. */
     readonly lesserPermission?: string;
+    /** Enough in the place of those. */
+    readonly otherPermission?: string;
     /** A key needs one of these. */
     readonly keyScopes: readonly string[];
     readonly mfa: boolean;
@@ -115,7 +117,7 @@ export interface CommandSpec {
   readonly audit: string | null;
   readonly errors: readonly string[];
   readonly idempotent: boolean;
-  readonly transport: "json" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
+  readonly transport: "json" | "json-rpc" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
   readonly status: number;
   /** Paths of secret fields in the result: `key`, `items[].secret`. */
   readonly secretResult: readonly string[];

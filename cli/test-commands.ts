@@ -11,6 +11,13 @@ export const ANY_ID = "11111111-1111-4111-8111-111111111111";
 export const specs = async (): Promise<CommandSpec[]> =>
   (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
 
+/** A credential that the endpoint takes: a person's where it takes people or everybody, else that of its kind. */
+export function tokenFor({ kinds }: CommandSpec["access"]): string {
+  if (kinds.includes("user") || kinds.includes("public")) return "token-of-ana";
+  if (kinds.includes("partnerKey")) return `svc_sp_${"a".repeat(43)}`;
+  return kinds.includes("apiKey") ? `svc_${"a".repeat(32)}` : `agt_${"0".repeat(64)}`;
+}
+
 /** A command line that has everything an endpoint needs. */
 export function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
   const line = unconfirmed(spec);

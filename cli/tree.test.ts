@@ -8,7 +8,7 @@ import { fieldsOf } from "./generic/fields.ts";
 import { globalFlagList, globalFlagNames } from "./globals.ts";
 import { spellingOf } from "./noun-aliases.ts";
 import { takesFlag } from "./taken-flags.ts";
-import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
+import { commandLine, ANY_ID as ID, specs, tokenFor } from "./test-commands.ts";
 import { leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
 
@@ -173,9 +173,7 @@ describe("--json on every endpoint's command (C50)", () => {
 
   it("prints one JSON document on success, on a terminal and in a pipe", async () => {
     for (const spec of await specs()) {
-      const { kinds } = spec.access;
-      const key = kinds.includes("partnerKey") ? `svc_sp_${"a".repeat(43)}` : undefined;
-      const token = kinds.includes("agent") ? `agt_${"0".repeat(64)}` : key;
+      const token = tokenFor(spec.access);
       const { argv, stdin } = commandLine(spec);
       const pair = { accessToken: "access-token", refreshToken: "refresh-token", user: { email: "a@b.example" } };
       const one = { id: ID, slug: "slug-of-it", name: "It\u001b[31m", ...pair };

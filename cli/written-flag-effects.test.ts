@@ -34,6 +34,7 @@ const chain = {
   anchors: { checked: 0, signedCount: 0, latest: null, problems: [] },
   ...{ verifiedAt: "2026-03-02T09:00:00.000Z", durationMs: 1 },
 };
+const retention = { orgId: ids.contoso, retentionDays: 365, configured: true, archiveToS3: false, lastCleanupAt: null };
 const list = (data: readonly unknown[]) => ({ data, pagination: { page: 1, limit: 100, total: data.length } });
 const membership = { id: ids.hq, tenantId: PARTNER, tenantName: "Harbor", kind: "partner", status: "active" };
 /** More than the fifty that a list shows. */
@@ -100,6 +101,8 @@ const answers: Readonly<Record<string, unknown>> = {
       [`POST /pam/elevation-requests/${id}/respond`, { success: true, id, status: "approved" }],
     ]),
   ),
+  [`GET /orgs/organizations/${ids.contoso}/audit-retention`]: retention,
+  [`PUT /orgs/organizations/${ids.contoso}/audit-retention`]: retention,
   "GET /pam/rules": {
     rules: ["Ask", "Deny games"].map((name, at) => ({
       ...{ id: [ids.twin, ids.hq][at], orgId: ids.contoso, name, priority: 100, createdAt: `2026-01-0${at + 1}` },
@@ -218,6 +221,9 @@ const elsewhere: Readonly<Record<string, readonly GlobalFlag[]>> = {
   apply: ["json=", "ndjson", "jq", "dry-run"],
   diff: ["json=", "ndjson", "jq"],
   "audit verify": ["wait", "wide"],
+  // The commands of an endpoint, whose organization is an argument: `cli/flag-effects.test.ts` has them.
+  "audit retention get": ["org"],
+  "audit retention set": ["org", "wide", "no-header", "confirm"],
   "keys rotate": ["limit", "all", "no-header", "wide"],
   "auth logout": ["insecure-http"],
   "auth switch": ["insecure-http"],

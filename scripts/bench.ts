@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { agents } from "./bench/agents.ts";
+import { appendBesideVerify } from "./bench/append-beside-verify.ts";
 import { auditAppend } from "./bench/audit-append.ts";
 import { auditExport } from "./bench/audit-export.ts";
 import { auditVerify } from "./bench/audit-verify.ts";
@@ -33,6 +34,7 @@ const benches: readonly Bench[] = [
   ...rateLimitCheck,
   ...eventMutation,
   ...auditAppend,
+  ...appendBesideVerify,
   ...auditVerify,
   ...auditExport,
   ...logIngest,

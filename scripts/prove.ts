@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
  * requests a database, generated requests by the hundred, 10,000 filters a database, 100,000 reports of elevations and their
- * races 200 times each, ten minutes of a fleet, and ten at full speed. Takes hours; each
+ * races 200 times each, bundles of a million entries, ten minutes of a fleet, and ten at full speed. Takes hours; each
  * prints its seed. `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
 const SOAK_MINUTES = 10;
@@ -17,6 +17,7 @@ const parts: Readonly<Record<string, readonly [command: string, ...args: string[
   faults: ["vitest", "run", "server/test/fault"],
   generated: ["vitest", "run", ...generated],
   filters: ["vitest", "run", "server/test/filters"],
+  evidence: ["vitest", "run", "server/test/evidence"],
   fleet: ["vitest", "run", "server/test/fleet"],
   elevations: ["vitest", "run", ...["races", "report"].map((name) => `${elevations}/${name}.test.ts`)],
   soak: ["node", "dist/scripts/soak.js", String(SOAK_MINUTES * share)],

@@ -1,9 +1,11 @@
 // A second verifier of audit bundles, from server/docs/audit-format.md, with nothing but Node: node
 // verify-audit-bundle.mjs BUNDLE [--anchor-file FILE] [--public-key SPKI_BASE64]…
-// Prints breaks and problems as JSON. Exit 0: holds; 11: does not; 12: no whole bundle.
+// Prints breaks and problems as JSON. Exit 0: holds; 11: does not; 12: no whole bundle. It is read line by line, inflated
+// where its name ends in .gz: in memory are its statements alone.
 import { createHash, createPublicKey, verify } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { createReadStream, readFileSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { createGunzip } from "node:zlib";
 
 const DAY = 86_400_000;
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
@@ -88,22 +90,26 @@ function judgeStatements(chain, own, outside, publicKeys) {
 }
 
 /** `lines` are the parsed lines of a bundle, `outside` those of an anchor file. Throws when it is no whole bundle. */
-export function verifyBundle(lines, outside = [], publicKeys = []) {
-  const [{ type, format, chain } = {}, ...rest] = lines;
+export async function verifyBundle(lines, outside = [], publicKeys = []) {
+  const input = lines[Symbol.asyncIterator]?.() ?? lines[Symbol.iterator]();
+  const next = async () => (await input.next()).value ?? { type: "cut off" };
+  const { type, format, chain } = await next();
   if (type !== "bundle" || format !== 2) throw new Error("no bundle of format 2");
-  const of = (type) => rest.filter((line) => line.type === type);
-  const entries = of("entry").map(({ entry }) => entry);
-  const end = rest.at(-1);
-  if (end?.type !== "end" || end.entries !== entries.length || end.unsealed !== of("unsealed").length) throw new Error("cut off");
-  const own = rest.filter(({ type }) => type === "anchor" || type === "prune").map((line) => line[line.type]);
+  const own = [];
+  let line = await next();
+  for (; line.type === "anchor" || line.type === "prune"; line = await next()) own.push(line[line.type]);
   const kept = outside.filter((one) => one.chainKind === chain.kind && one.chainId === chain.id);
   const { anchors, prunes, problems, hashes } = judgeStatements(chain, own, kept, publicKeys);
   const counting = prunes.filter(({ fault }) => !fault).map(({ record }) => record);
   const faulty = prunes.filter(({ fault }) => fault);
   const breaks = faulty.map(({ record, fault }) => ({ kind: "prefix_unexplained", chainSeq: record.prunedThroughSeq + 1, actual: fault }));
-  const live = new Map();
+  const [wanted, live, count] = [new Set(anchors.map(({ headChainSeq }) => headChainSeq)), new Map(), { entry: 0, unsealed: 0 }];
   let last;
-  for (const { row, ...link } of entries) {
+  for (; line.type === "entry" || line.type === "unsealed"; line = await next()) {
+    count[line.type] += 1;
+    if (line.type === "unsealed") breaks.push({ kind: "unsealed_row", chainSeq: null, auditId: line.row.id });
+    if (line.type === "unsealed") continue;
+    const { row, ...link } = line.entry;
     const found = (kind) => breaks.push({ kind, chainSeq: link.chainSeq });
     const before = counting.find(({ prunedThroughSeq }) => prunedThroughSeq === link.chainSeq - 1);
     let prev = link.prevHash;
@@ -118,10 +124,11 @@ export function verifyBundle(lines, outside = [], publicKeys = []) {
     if (chainHash(chain, link, prev) !== link.chainHash) found("chain_hash_mismatch");
     if (row === null) found("missing_row");
     else if (contentHash(row) !== link.contentHash || row.checksum !== link.contentHash || row.id !== link.auditId || !isIn(chain, row)) found("content_mismatch");
-    live.set(link.chainSeq, link.chainHash);
+    if (wanted.has(link.chainSeq)) live.set(link.chainSeq, link.chainHash);
     last = link;
   }
-  for (const { row } of of("unsealed")) breaks.push({ kind: "unsealed_row", chainSeq: null, auditId: row.id });
+  if (line.type !== "end" || !(await input.next()).done) throw new Error("cut off, or not in order");
+  if (line.entries !== count.entry || line.unsealed !== count.unsealed) breaks.push({ kind: "lines_missing", chainSeq: null });
   for (const { anchorSeq, headChainSeq: seq, headChainHash, ...rest } of anchors) {
     const hash = live.get(seq) ?? counting.find(({ prunedThroughSeq }) => prunedThroughSeq === seq)?.prunedThroughHash;
     const reason = seq === 0 || (hash === undefined && counting.some(({ prunedThroughSeq }) => seq <= prunedThroughSeq)) ? undefined
@@ -133,12 +140,22 @@ export function verifyBundle(lines, outside = [], publicKeys = []) {
   return { ok: breaks.length + problems.length === 0, breaks, problems: problems.map(({ hash: _hash, ...problem }) => problem) };
 }
 
-function main([bundle, ...argv]) {
+async function* linesOf(path) {
+  let rest = "";
+  for await (const chunk of (path.endsWith(".gz") ? createReadStream(path).pipe(createGunzip()) : createReadStream(path)).setEncoding("utf8")) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line) yield JSON.parse(line);
+  }
+  if (rest) yield JSON.parse(rest);
+}
+
+async function main([bundle, ...argv]) {
   const flag = (name) => argv.flatMap((word, at) => (word === name ? [argv[at + 1]] : []));
   const parsed = (line) => { try { return [JSON.parse(line)]; } catch { return []; } };
   const read = (path) => readFileSync(path, "utf8").split("\n").flatMap(parsed);
   try {
-    const result = verifyBundle(read(bundle), flag("--anchor-file").flatMap(read), flag("--public-key"));
+    const result = await verifyBundle(linesOf(bundle), flag("--anchor-file").flatMap(read), flag("--public-key"));
     console.log(JSON.stringify(result));
     process.exitCode = result.ok ? 0 : 11;
   } catch (error) {
@@ -147,4 +164,4 @@ function main([bundle, ...argv]) {
   }
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) main(process.argv.slice(2));
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

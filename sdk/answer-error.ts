@@ -135,6 +135,8 @@ function envelopeOf(text: string): Envelope {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return {};
     const { error, code, ...rest } = parsed as Record<string, unknown>;
+    const inRpc = rpcEnvelope(error);
+    if (inRpc) return inRpc;
     return {
       ...rest,
       ...(typeof error === "string" ? { error } : {}),
@@ -143,6 +145,15 @@ function envelopeOf(text: string): Envelope {
   } catch {
     return {};
   }
+}
+
+/** An error of JSON-RPC carries the code and the details of this API in its data. */
+function rpcEnvelope(error: unknown): Envelope | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const { message, data } = error as { message?: unknown; data?: { code?: unknown; issues?: unknown } | null };
+  if (typeof message !== "string" || typeof data?.code !== "string") return undefined;
+  const { code, issues, ...details } = data;
+  return { error: message, code, details: issues ?? details };
 }
 
 function numberIn(response: RawResponse, header: string): number | undefined {

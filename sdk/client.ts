@@ -153,7 +153,7 @@ async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options:
 const isText = ({ transport }: EndpointInfo, { response }: Answer): boolean =>
   transport === "json-or-csv"
     ? /^text\/csv\b/i.test(response.headers.get("content-type") ?? "")
-    : transport !== "json" && transport !== "redirect";
+    : transport !== "json" && transport !== "json-rpc" && transport !== "redirect";
 
 function parsed(core: Core, endpoint: EndpointInfo, { response, text }: Answer): unknown {
   if (endpoint.transport === "redirect") return { location: response.headers.get("location") };

@@ -8,7 +8,7 @@ export interface EndpointInfo {
   /** Path parameters that are ids of rows. */
   readonly uuids: readonly string[];
   readonly status: number;
-  readonly transport: "json" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
+  readonly transport: "json" | "json-rpc" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
   /** Kinds of credentials that it accepts; `public` needs none. */
   readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
   readonly idempotent: boolean;

@@ -46,7 +46,8 @@ export function prepare(
     path,
     url: `${base}${path}${queryOf(input.query ?? {})}`,
     headers: {
-      accept: endpoint.transport === "json" ? "application/json" : "*/*",
+      accept:
+        endpoint.transport.startsWith("json") && endpoint.transport !== "json-or-csv" ? "application/json" : "*/*",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(options.traceparent !== undefined && traceContext.test(options.traceparent)
         ? { traceparent: options.traceparent }

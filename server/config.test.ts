@@ -59,6 +59,19 @@ describe("the configuration", () => {
     ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: "abc" }],
     ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: Buffer.alloc(32, 0xfb).toString("base64url") }],
     ["AUDIT_ANCHOR_PUBLIC_KEYS", { AUDIT_ANCHOR_PUBLIC_KEYS: "abc" }],
+    ["AUDIT_ANCHOR_WEBHOOK_URL", { AUDIT_ANCHOR_WEBHOOK_URL: "http://hooks.example/a" }],
+    ["AUDIT_ANCHOR_WEBHOOK_URL", { AUDIT_ANCHOR_WEBHOOK_URL: "https://bob:secret@hooks.example/a" }],
+    [
+      "AUDIT_ANCHOR_WEBHOOK_SECRET",
+      { AUDIT_ANCHOR_WEBHOOK_URL: "https://hooks.example/a", AUDIT_ANCHOR_WEBHOOK_SECRET: "short" },
+    ],
+    ["S3_ACCESS_KEY_ID", { AUDIT_ANCHOR_S3_BUCKET: "evidence" }],
+    [
+      "AUDIT_ANCHOR_S3_BUCKET",
+      { AUDIT_ANCHOR_S3_BUCKET: "../evidence", S3_ACCESS_KEY_ID: "a", S3_SECRET_ACCESS_KEY: "b" },
+    ],
+    ["AUDIT_ANCHOR_S3_PREFIX", { AUDIT_ANCHOR_S3_BUCKET: "evidence", AUDIT_ANCHOR_S3_PREFIX: "no-folder" }],
+    ["S3_ENDPOINT", { AUDIT_ANCHOR_S3_BUCKET: "evidence", S3_ENDPOINT: "minio:9000" }],
   ])("refuses a wrong %s by its name: %j", (name, env) => {
     let refusal: unknown;
     try {

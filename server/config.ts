@@ -6,18 +6,17 @@ import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import { passwordProblem } from "./access/password.ts";
+import { type AnchorPlaces, anchorPlaces } from "./anchor-settings.ts";
+import { ConfigError } from "./config-error.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
 import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
-/** What an operator set wrongly; the server refuses to start and says which setting. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
+export { ConfigError };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Config {
+export interface Config extends AnchorPlaces {
   production: boolean;
   hosted: boolean;
   port: number;
@@ -65,6 +64,7 @@ export interface Config {
   pamActuatorEnabled: boolean;
   /** How long a request for elevated rights waits for a decision. */
   pamPendingTtlMinutes: number;
+  toolExecutionTtlSeconds: number;
   /**
    * An administrator with MFA may sign in by password where single sign-on is enforced
    * (docs/single-sign-on.md, "Break-glass").
@@ -133,6 +133,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     anchorSigningKey: anchorKey(read.text("AUDIT_ANCHOR_SIGNING_KEY"), production, kept),
     anchorPublicKeys: anchorPublicKeys(read.text("AUDIT_ANCHOR_PUBLIC_KEYS")),
     anchorFile: resolve(read.text("AUDIT_ANCHOR_FILE") ?? join(dataDir, "audit-anchors.ndjson")),
+    ...anchorPlaces(read),
     auditChainVerify: read.flag("AUDIT_CHAIN_VERIFY_ENABLED", true),
     enable2fa: read.flag("ENABLE_2FA", true),
     bootstrapAdmin: bootstrapAdmin(read.text("BOOTSTRAP_ADMIN_EMAIL"), read.text("BOOTSTRAP_ADMIN_PASSWORD")),
@@ -152,6 +153,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     groupSweepIntervalSeconds: read.int("GROUP_SWEEP_INTERVAL_SECONDS", 300, 60),
     pamActuatorEnabled: read.flag("PAM_ACTUATOR_ENABLED", false),
     pamPendingTtlMinutes: read.int("PAM_PENDING_TTL_MINUTES", 60, 1),
+    toolExecutionTtlSeconds: read.int("TOOL_EXECUTION_TTL_SECONDS", 300, 1),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
     webhookAllowPrivate: read.flag("WEBHOOK_ALLOW_PRIVATE", false),

@@ -43,7 +43,7 @@ export function decideForUser(who: UserAccess, target: Target): Verdict {
     ...(access.fullPartner && who.scope === "partner" && who.orgAccess !== "all"
       ? ["it is for members with access to all organizations of the partner"]
       : []),
-    ...(holds(who, access.lesserPermission)
+    ...(holds(who, access.lesserPermission) || holds(who, access.otherPermission)
       ? []
       : access.permissions.filter((permission) => !holds(who, permission)).map((permission) => lacks(who, permission))),
   ];

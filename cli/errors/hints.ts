@@ -138,7 +138,8 @@ const byCode: Record<string, string> = {
     "People choose the devices of a static group: `rmm device-groups add-devices`. With --type dynamic --where chooses",
   NOT_DYNAMIC: "People choose the devices of a static group: `rmm device-groups devices` lists them",
   NOT_PINNED: "`rmm device-groups devices` shows which are pinned",
-  GROUP_EVALUATION_FAILED: "`rmm device-groups get` says what is wrong with its conditions",
+  GROUP_EVALUATION_FAILED:
+    "`rmm device-groups get` says what is wrong with its conditions; no error there: its devices are still being written",
   DYNAMIC_GROUP: "Its conditions choose its devices: `rmm device-groups update` changes them",
   HAS_CHILDREN: "Move the groups under it first: `rmm device-groups update` with --parent-id or --clear parent-id",
   IN_USE: "Take it out of what is named there first",
@@ -151,6 +152,7 @@ const byCode: Record<string, string> = {
     "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`; --if-not-exists leaves alone who is there",
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
   NOT_SUSPENDED: "`rmm pam rules list` shows which rules wait to be approved again",
+  EXECUTION_TIMED_OUT: "Nothing ran: whoever called the tool can call it again",
   ASSERTION_FAILED: "A challenge counts once: ask for a new one and sign that",
   FLOOR_CANNOT_BE_LOWERED: "`rmm approver-devices policy` shows what holds; while it is enforced it is only raised",
   SELF_APPROVAL: "Ask a colleague who may approve: nobody decides for themselves",

@@ -45,6 +45,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "event-logs": () => import("./event-logs.ts"),
   "processes": () => import("./processes.ts"),
   "services": () => import("./services.ts"),
+  "mcp-tools": () => import("./mcp-tools.ts"),
   "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "audit-retention": () => import("./audit-retention.ts"),

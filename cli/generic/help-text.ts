@@ -56,7 +56,8 @@ export function examplesOf(spec: CommandSpec): string {
 
 /** Who may run it, and what it leaves on record. */
 export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandSpec): string {
-  const { kinds, scopes, permissions, lesserPermission, keyScopes, mfa, fullPartner, ownPartner } = access;
+  const { kinds, scopes, permissions, lesserPermission, otherPermission, keyScopes, mfa, fullPartner, ownPartner } =
+    access;
   const names = {
     user: "user",
     apiKey: "API key",
@@ -69,7 +70,8 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
     ...(ownPartner ? ["(members of a partner)"] : []),
   ];
   const told = [...emits, ...mayEmit.map((kind) => `${kind} (in some cases)`)];
-  const needed = permissions.length === 0 ? "none" : permissions.join(", ");
+  const all = permissions.length === 0 ? "none" : permissions.join(", ");
+  const needed = otherPermission === undefined ? all : `${all}, or ${otherPermission}`;
   const rows: [string, string][] = [
     ["Permission", lesserPermission === undefined ? needed : `${needed}; for a part of it ${lesserPermission}`],
     ["Credential", kinds.map((kind) => names[kind]).join(", ")],

@@ -16,6 +16,8 @@ export interface Arguments {
     readonly called: string;
     readonly options?: Readonly<Record<string, unknown>>;
   }[];
+  /** Each of several requests rests on those before it: after one that fails the others are skipped. */
+  readonly inOrder?: boolean;
   /** It changes nothing, although it is no GET: no target is told before it. */
   readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */
@@ -24,6 +26,8 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** Takes the answer as it comes, however long it is; for one call, never a list. Returns the exit code. */
+  readonly stream?: (body: ReadableStream<Uint8Array>) => Promise<number>;
   /** Replaces names that the fields of a body hold, and which no flag takes, by ids. */
   readonly completed?: (draft: Draft) => Promise<Draft>;
   /** How a terminal shows a list. */

@@ -22,6 +22,9 @@ import { sendItem, type Tools } from "./send-item.ts";
 /** Failures that would also affect the next item; a secret that could not be kept is another. */
 const hopeless = new Set<Described["exit"]>(["unauthenticated", "interrupted", "tryLater"]);
 
+const endsRun = ({ exit, error }: Described, { inOrder = false }: Invocation["given"]): boolean =>
+  inOrder || hopeless.has(exit) || error.code === "SECRET_LOST";
+
 /** Sends the entries of a list and reports each. Exit 9 when some failed and some did not. */
 export async function runItems(invocation: Invocation): Promise<number> {
   const { context, spec, drafts } = invocation;
@@ -37,7 +40,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
       async (draft, at) => {
         say(`${spec.summary}: ${at + 1} of ${drafts.length}`);
         const about = aboutOf(invocation, draft);
-        if (failures.some(({ exit, error }) => hopeless.has(exit) || error.code === "SECRET_LOST")) {
+        if (failures.some((failure) => endsRun(failure, invocation.given))) {
           outcomes[at] = { outcome: "skipped", ...about };
           return printer.item(outcomes[at]);
         }

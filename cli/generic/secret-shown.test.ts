@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import type { CommandSpec } from "../manifest.ts";
 import { writesOf } from "../test-api.ts";
-import { ANY_ID, commandLine, specs } from "../test-commands.ts";
+import { ANY_ID, commandLine, specs, tokenFor } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
 import { mints, topSecrets } from "./secret-fields.ts";
 
@@ -39,12 +39,7 @@ describe("a secret that would not be shown", () => {
     "%s does not make it, and makes one that is shown or kept",
     async (_name, spec) => {
       secrets = topSecrets(spec);
-      const { kinds } = spec.access;
-      const token = kinds.every((kind) => kind === "agent")
-        ? `agt_${"0".repeat(64)}`
-        : kinds.every((kind) => kind === "partnerKey")
-          ? `svc_sp_${"a".repeat(43)}`
-          : "token-of-ana";
+      const token = tokenFor(spec.access);
       const { argv, stdin } = commandLine(spec);
       const run = (...more: string[]) =>
         command.run([...argv, ...more], {

@@ -60,7 +60,7 @@ async function remedyFor({ noun }: CommandSpec, secret: "stale" | "gone", made: 
 
 async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   const { context, spec, given } = invocation;
-  const { options, exitOf, finish } = given;
+  const { options, exitOf, finish, stream } = given;
   const sayNotes = async (result: unknown) => {
     for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
   };
@@ -68,6 +68,11 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   const existing = existingRows(invocation);
   const there = await existing.find(draft);
   if (there !== undefined) return leaveAlone(invocation, there);
+  if (stream) {
+    const { body } = await send(client, context, spec, draft).asResponse();
+    if (!body) throw new Error("the answer has no body");
+    return stream(body);
+  }
   if (finish) return finish(await send(client, context, spec, draft));
   if (mints(spec)) {
     const path = options["secretFile"] as string | undefined;

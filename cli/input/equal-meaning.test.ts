@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { CommandSpec } from "../manifest.ts";
 import { readModel } from "../provisioning/read-model.ts";
-import { commandLine, specs } from "../test-commands.ts";
+import { commandLine, specs, tokenFor } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
 
 const command = testCommand();
@@ -14,9 +14,7 @@ const run = (argv: readonly string[], stdin?: string, spec?: CommandSpec) =>
   command.run(argv, {
     env: {
       RMM_SERVER: "http://127.0.0.1:9",
-      ...(spec?.access.kinds.includes("partnerKey")
-        ? { RMM_API_KEY: "svc_sp_x" }
-        : { RMM_TOKEN: spec?.access.kinds.includes("agent") ? "agt_x" : "t" }),
+      RMM_TOKEN: spec ? tokenFor(spec.access) : "t",
     },
     ...(stdin === undefined ? {} : { stdin }),
   });

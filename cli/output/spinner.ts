@@ -24,6 +24,15 @@ export async function withProgress<T>(
   });
 }
 
+const BAR_CELLS = 24;
+
+/** `██████░░░░░░ 50 %`. */
+export function progressBar(done: number, all: number): string {
+  const share = all === 0 ? 1 : Math.min(1, done / all);
+  const cells = Math.floor(share * BAR_CELLS);
+  return `${"█".repeat(cells)}${"░".repeat(BAR_CELLS - cells)} ${Math.floor(share * 100)} %`;
+}
+
 /** Progress of a long operation. */
 export interface Progress {
   say(text: string): void;

@@ -32,6 +32,12 @@ const selective: Readonly<Record<string, Filter>> = {
   "a rare tag and a system": all(["tags", "hasAny", ["vip"]], ["osType", "equals", "windows"]),
   "one title": all(["software.installed", "equals", "Vendor 233 Product 4433"]),
   "part of a title": all(["software.installed", "contains", "product 4433"]),
+  "part of a hostname": all(["hostname", "contains", "pc-9912"]),
+  "a hostname": all(["hostname", "equals", "PC-7919"]),
+  "a rare tag on windows, or a title under load": any(
+    all(["tags", "hasAny", ["vip"]], ["osType", "equals", "windows"]),
+    all(["software.installed", "equals", "Vendor 233 Product 4433"], ["metrics.cpuPercent", "greaterThan", 50]),
+  ),
   "a rare tag or a title": any(["tags", "hasAny", ["vip"]], ["software.installed", "in", ["Vendor 233 Product 4433"]]),
 };
 
@@ -42,6 +48,8 @@ const broad: Readonly<Record<string, Filter>> = {
   "a pattern": all(["hostname", "matches", "^PC-[0-9]{2}7"]),
   "part of a tag": all(["tags", "contains", "g-1"]),
   "software that is not there": all(["software.notInstalled", "contains", "vendor 17"]),
+  "a custom value": all(["custom.location", "contains", "ust"]),
+  "a common tag": all(["tags", "hasAny", ["tag-0", "tag-1"]]),
   "load or disk": any(["metrics.cpuPercent", "greaterThan", 90], ["metrics.diskPercent", "greaterThan", 95]),
 };
 

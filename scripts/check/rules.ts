@@ -45,7 +45,7 @@ export const serverRooms: readonly Room[] = [
     ],
   },
   {
-    paths: ["server/config.ts", "server/sso-presets.ts"],
+    paths: ["server/config.ts", "server/config-error.ts", "server/anchor-settings.ts", "server/sso-presets.ts"],
     owns: "settings; only `config.ts` reads the environment",
     imports: ["sdk/contract/", "server/access/password.ts", "server/platform/"],
   },

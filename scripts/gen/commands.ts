@@ -92,6 +92,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint, own: R
       scopes: access.scopes,
       permissions: access.permissions,
       ...(access.lesserPermission === undefined ? {} : { lesserPermission: access.lesserPermission }),
+      ...(access.otherPermission === undefined ? {} : { otherPermission: access.otherPermission }),
       keyScopes: access.keyScopes,
       mfa: access.mfa,
       fullPartner: access.fullPartner,

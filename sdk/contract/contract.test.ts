@@ -95,8 +95,8 @@ describe("the contract", () => {
     const own = nouns.flatMap(({ name, kinds = {} }) => [name, name.replace(/s$/, ""), ...Object.keys(kinds)]);
     const words = new Set([...own.map((word) => word.replaceAll("-", "_")), "auth", "sso"]);
     // The record calls a saved filter so, whether it is saved or tried, a configuration policy plainly a policy, and names
-    // what is about elevated rights together.
-    for (const word of ["partner_service_principal_key", "filter", "policy", "pam"]) words.add(word);
+    // what is about elevated rights together; calls of tools by their protocol.
+    for (const word of ["partner_service_principal_key", "filter", "policy", "pam", "mcp"]) words.add(word);
     for (const { name, audits } of nouns)
       for (const action of audits) expect(words, name).toContain(action.slice(0, action.indexOf(".")));
   });

@@ -109,7 +109,7 @@ function operation(endpoint: AnyEndpoint, schemas: Components): Json {
       [endpoint.status]: success(endpoint, schemas),
       ...Object.fromEntries(
         [...endpoint.otherStatuses, ...(endpoint.foundStatus === undefined ? [] : [endpoint.foundStatus])].map(
-          (status) => [status, success(endpoint, schemas)],
+          (status) => [status, success(endpoint, schemas, { empty: status === 202 })],
         ),
       ),
       ...failures(endpoint),
@@ -137,19 +137,21 @@ function parameters(place: "path" | "query", schema: JsonSchema | undefined): Js
 /** A redirect has no body. */
 const mediaTypes: Record<Exclude<Transport, "redirect">, readonly string[]> = {
   json: ["application/json"],
+  "json-rpc": ["application/json"],
   text: ["text/plain"],
   html: ["text/html"],
   csv: ["text/csv"],
   "json-or-csv": ["application/json", "text/csv"],
 };
 
-function success(endpoint: AnyEndpoint, schemas: Components): Json {
+/** `empty`: what is only taken note of is answered without a body. */
+function success(endpoint: AnyEndpoint, schemas: Components, { empty = false } = {}): Json {
   const { result } = endpoint.schemas();
   const redirects = endpoint.transport === "redirect";
   return {
     description: endpoint.summary,
     headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, ...(redirects ? { Location } : {}) },
-    ...(result === undefined || redirects
+    ...(result === undefined || redirects || empty
       ? {}
       : {
           content: Object.fromEntries(

@@ -317,6 +317,9 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     stop: {"noun":"services","verb":"stop","method":"POST","path":"/system-tools/devices/:deviceId/services/:name/stop","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     restart: {"noun":"services","verb":"restart","method":"POST","path":"/system-tools/devices/:deviceId/services/:name/restart","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  mcpTools: {
+    send: {"noun":"mcp-tools","verb":"send","method":"POST","path":"/mcp","uuids":[],"status":200,"transport":"json-rpc","kinds":["apiKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   webhooks: {
     list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     events: {"noun":"webhooks","verb":"events","method":"GET","path":"/webhooks/events","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

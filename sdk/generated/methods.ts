@@ -1094,7 +1094,7 @@ export interface DeviceGroupsMethods {
    * `POST /groups` · user · needs devices:write
    * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ORG_READ_ONLY, NAME_TAKEN, LIMIT_REACHED, INVALID_PARENT, DEVICE_NOT_IN_ORG, DYNAMIC_GROUP, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
-  create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroupDetail>;
   /**
    * Show a device group.
    *
@@ -1108,7 +1108,7 @@ export interface DeviceGroupsMethods {
    * `PATCH /groups/:id` · user · needs devices:write
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, SITE_NOT_IN_ORG, NAME_TAKEN, INVALID_PARENT, CONCURRENT_MODIFICATION, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
-  update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroupDetail>;
   /**
    * Delete a device group with its memberships and their log.
    *
@@ -1447,7 +1447,7 @@ export interface ElevationRequestsMethods {
    * The first decision counts. Nobody approves their own request; a denial is never held up.
    *
    * `POST /pam/elevation-requests/:id/respond` · user · needs pam:approve, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, STEP_UP_REQUIRED, ASSERTION_FAILED, reauth_required.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, EXECUTION_TIMED_OUT, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, STEP_UP_REQUIRED, ASSERTION_FAILED, reauth_required.
    */
   respond: (input: { params: { id: string }; body: models.ElevationRequestsRespondBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsRespondResult>;
   /**
@@ -1800,6 +1800,16 @@ export interface ServicesMethods {
   restart: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.ServicesRestartResult>;
 }
 
+export interface McpToolsMethods {
+  /**
+   * Send a message of the Model Context Protocol.
+   * Risky calls wait for a person: such an answer says pending, and get_tool_execution what became of it.
+   *
+   * `POST /mcp` · apiKey
+   */
+  send: (input: { body: models.RpcMessage }, options?: CallOptions) => ApiCall<models.RpcAnswer>;
+}
+
 export interface WebhooksMethods {
   /**
    * List webhooks.
@@ -2129,6 +2139,8 @@ export interface Methods {
   processes: ProcessesMethods;
   /** Services of a device. */
   services: ServicesMethods;
+  /** Tools that language models call with a key of an organization. */
+  mcpTools: McpToolsMethods;
   /** Addresses that are told of an organization's events. */
   webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */

@@ -201,7 +201,7 @@ export interface OperationErrors {
   "elevation-requests.create": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "ALREADY_PENDING" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "elevation-requests.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "elevation-requests.assertionChallenge": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "NOT_CONFIGURED" | Always | Authenticated | Tenancy | User | Permission;
-  "elevation-requests.respond": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "SELF_APPROVAL" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "HOME_SESSION_REQUIRED" | "STEP_UP_REQUIRED" | "ASSERTION_FAILED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "elevation-requests.respond": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "EXECUTION_TIMED_OUT" | "SELF_APPROVAL" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "HOME_SESSION_REQUIRED" | "STEP_UP_REQUIRED" | "ASSERTION_FAILED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "elevation-requests.revoke": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "elevation-requests.actuate": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "ACTUATOR_DISABLED" | "wrong_status" | "race_lost" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "elevation-requests.report": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
@@ -245,6 +245,7 @@ export interface OperationErrors {
   "services.start": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.stop": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.restart": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "mcp-tools.send": Always | Authenticated | Tenancy | ApiKey | Body | Idempotent;
   "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "webhooks.events": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "webhooks.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "LIMIT_REACHED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;

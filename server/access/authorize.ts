@@ -28,9 +28,9 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   if (access.fullPartner && who.scope === "partner" && who.orgAccess !== "all") {
     throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   }
-  const lesser = access.lesserPermission !== undefined && holds(who, access.lesserPermission);
+  const enough = [access.lesserPermission, access.otherPermission].some((one) => one !== undefined && holds(who, one));
   for (const permission of access.permissions) {
-    if (!lesser && !holds(who, permission)) throw problem("PERMISSION_DENIED", { details: { required: permission } });
+    if (!enough && !holds(who, permission)) throw problem("PERMISSION_DENIED", { details: { required: permission } });
   }
   if (access.mfa && options.mfaGate && !who.mfa) throw factorMissing(who);
 }

@@ -5,7 +5,7 @@ import { rateLimited } from "./attempts.ts";
 import { type Principal, user } from "./principal.ts";
 import type { Limit } from "./rate-limit.ts";
 
-/** Previews of filters and searches of a person, together (docs/search.md, "Limits of searches and previews"). */
+/** Previews of filters and searches of a person or key, together (docs/search.md, "Limits of searches and previews"). */
 export const fleetQueries: Limit = { name: "fleet-query", max: 60, windowSeconds: 60 };
 
 /** Those that are under way in this process. */
@@ -18,7 +18,7 @@ export async function asFleetQuery<R>(
   { who, services }: { readonly who: Principal; readonly services: Services },
   work: () => Promise<R>,
 ): Promise<R> {
-  const caller = user({ who }).userId;
+  const caller = who.kind === "apiKey" ? who.keyId : user({ who }).userId;
   const places = [[caller, atOnce.max]] as const;
   if (open.take(places))
     throw problem("RATE_LIMITED", { details: { limit: atOnce.name, max: atOnce.max }, retryAfterSeconds: 1 });

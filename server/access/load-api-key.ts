@@ -26,8 +26,22 @@ export async function loadApiKey(
   const keyHash = sha256(key);
   // A partner principal's key is never accepted as an organization's key.
   const foreign = key.startsWith("svc_sp_");
-  const row = await findKey(services, ip, keyHash, async () => (foreign ? undefined : find(db, keyHash)));
+  const look = async () => (foreign ? undefined : find(db).where("apiKeys.keyHash", "=", keyHash).executeTakeFirst());
+  const row = await findKey(services, ip, keyHash, look);
   if (!row) throw problem("API_KEY_INVALID");
+  return admitted(services, db, row);
+}
+
+/** Who a key is that nobody presents: what it asked for earlier is done for it now, and refused where it would be. */
+export async function loadKeyById(services: Services, keyId: string): Promise<ApiKeyPrincipal> {
+  const db = asSystem(services, "authenticate");
+  const row = await find(db).where("apiKeys.id", "=", keyId).executeTakeFirst();
+  if (!row) throw problem("API_KEY_INVALID");
+  return admitted(services, db, row);
+}
+
+async function admitted(services: Services, db: Kysely<Database>, row: KeyRow): Promise<ApiKeyPrincipal> {
+  const { keyHash } = row;
   if (row.status === "revoked") throw refused(row, "API_KEY_REVOKED", "revoked");
   if (row.status === "expired") throw refused(row, "API_KEY_EXPIRED", "expired");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
@@ -48,16 +62,16 @@ export async function loadApiKey(
   };
 }
 
-const find = (db: Kysely<Database>, keyHash: string) =>
+const find = (db: Kysely<Database>) =>
   db
     .selectFrom("apiKeys")
     .innerJoin("organizations", "organizations.id", "apiKeys.orgId")
     .innerJoin("partners", "partners.id", "organizations.partnerId")
     .leftJoin("users", "users.id", "apiKeys.createdBy")
     .leftJoin("servicePrincipals", "servicePrincipals.id", "apiKeys.principalId")
-    .where("apiKeys.keyHash", "=", keyHash)
     .select([
       "apiKeys.id",
+      "apiKeys.keyHash",
       "apiKeys.name",
       "apiKeys.orgId",
       "apiKeys.scopes",
@@ -76,10 +90,9 @@ const find = (db: Kysely<Database>, keyHash: string) =>
       "users.isPlatformAdmin as creatorIsAdmin",
       "servicePrincipals.status as principalStatus",
       "servicePrincipals.scopes as principalScopes",
-    ])
-    .executeTakeFirst();
+    ]);
 
-type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
+type KeyRow = Awaited<ReturnType<ReturnType<typeof find>["executeTakeFirstOrThrow"]>>;
 
 /** The answer to a key that somebody has, with what its organization's audit log tells of it. */
 const refused = (row: KeyRow, code: ErrorCode, reason: string) =>

@@ -2,7 +2,7 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
-import { fileLines } from "./lf-lines.ts";
+import { type MeasuredLine, measuredLines } from "./lf-lines.ts";
 import { selectStatements } from "./statement-selection.ts";
 
 /**
@@ -47,7 +47,7 @@ export async function readStatements(
 ): Promise<(chain: ChainRef) => ChainStatement[]> {
   const selections = new Map(chains.map((chain) => [key(chain), selectStatements()]));
   const ids = new Set(chains.map(({ id }) => id));
-  for await (const line of presentLines(path)) {
+  for await (const { text: line } of presentLines(path)) {
     // Most lines are of other chains: found out without reading them as JSON.
     const id = /"chainId":"([^"]*)"/.exec(line)?.[1];
     if (id === undefined || !ids.has(id)) continue;
@@ -57,9 +57,27 @@ export async function readStatements(
   return (chain) => selections.get(key(chain))?.kept() ?? [];
 }
 
-async function* presentLines(path: string, range: { start?: number; end?: number } = {}): AsyncGenerator<string> {
+/**
+ * The lines of a file from a byte on, each with where the next one begins. A line that has no end yet is not given: it is
+ * being written, or a crash has torn it.
+ */
+export async function* statementsFrom(
+  path: string,
+  start: number,
+): AsyncGenerator<{ statement: ChainStatement | undefined; next: number }> {
+  const found = await stat(path);
+  if (start >= found.size) return;
+  let next = start;
+  for await (const { text, bytes } of presentLines(path, { start, end: found.size - 1 })) {
+    next += bytes + 1;
+    if (next > found.size) return;
+    yield { statement: parsed(text), next };
+  }
+}
+
+async function* presentLines(path: string, range?: { start: number; end: number }): AsyncGenerator<MeasuredLine> {
   try {
-    yield* fileLines(path, range);
+    yield* measuredLines(path, range);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
@@ -113,9 +131,9 @@ export function anchorFileIndex(path: string): AnchorFileIndex {
     if (!found || identity !== known.identity || found.size < known.offset)
       known = { identity, offset: 0, marked: false, last: new Map() };
     if (!found || found.size === known.offset) return;
-    for await (const line of presentLines(path, { start: known.offset, end: found.size - 1 })) {
-      note(line);
-      const next = known.offset + Buffer.byteLength(line) + 1;
+    for await (const { text, bytes } of presentLines(path, { start: known.offset, end: found.size - 1 })) {
+      note(text);
+      const next = known.offset + bytes + 1;
       // A line without its end is being written, or torn: it is read again.
       if (next <= found.size) known.offset = next;
     }

@@ -60,7 +60,10 @@ describe.each(["sqlite", "postgres"] as const)("audit bundle from %s", (dialect)
 
       const edited = lines.map((line) => line.replace('"Acme 3"', '"Acme X"'));
       expect((await verify(edited)).breaks).toMatchObject([{ kind: "content_mismatch", chainSeq: 3 }]);
-      await expect(verify(lines.filter((line) => !line.includes('"Acme 3"')))).rejects.toThrow("not complete");
+      const dropped = await verify(lines.filter((line) => !line.includes('"Acme 3"')));
+      expect(dropped).toMatchObject({ ok: false, counts: { stated: { entries: 5 }, found: { entries: 4 } } });
+      expect(dropped.breaks).toMatchObject([{ kind: "sequence_gap" }, { kind: "link_mismatch" }]);
+      await expect(verify([...lines, lines[0] as string])).rejects.toThrow("lines follow");
       await expect(verify(lines.slice(0, -1))).rejects.toThrow("cut off");
       await expect(verify(lines.slice(1))).rejects.toThrow("not an audit bundle");
 

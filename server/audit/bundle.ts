@@ -45,15 +45,30 @@ export async function* exportBundle(parts: BundleParts): AsyncGenerator<string> 
   yield text(end);
 }
 
+/** How many lines of each kind a bundle has. */
+export interface BundleCounts {
+  entries: number;
+  unsealed: number;
+}
+
+export interface BundleVerify extends AuditVerify {
+  chain: ChainRef;
+  exportedAt: string;
+  checked: CheckedStatements;
+  /** What its last line says, and what there is: where they differ, lines were taken out of it or put in. */
+  counts: { stated: BundleCounts; found: BundleCounts };
+}
+
 /**
- * Verifies a bundle as `verifyChain` verifies a live chain, in constant memory. Throws if the bundle is incomplete: a
- * cut file must not pass for a short chain. A bundle proves only what its anchors prove: check them with a public key
- * and with anchors (`outsideAnchors`) that did not come with it.
+ * Verifies a bundle as `verifyChain` verifies a live chain, in constant memory. Throws where it has no last line, or a
+ * line that cannot be read: a cut file must not pass for a short chain. One that has its last line and not the lines
+ * which that counts was changed, and does not hold. A bundle proves only what its anchors prove: check them with a public
+ * key and with anchors (`outside`) that did not come with it.
  */
 export async function verifyBundle(
   lines: AsyncIterable<string>,
   options: StatementCheckOptions = {},
-): Promise<AuditVerify & { chain: ChainRef; exportedAt: string; checked: CheckedStatements }> {
+): Promise<BundleVerify> {
   const reader = bundleReader(lines);
   const head = await reader.head();
   const source: ChainSource = {
@@ -63,18 +78,28 @@ export async function verifyBundle(
     close: async () => undefined,
   };
   const { result, checked } = await verifyWith(source, { ...options, partial: head.format === 1 });
-  return { ...result, chain: head.chain, exportedAt: head.exportedAt, checked };
+  const { chain, exportedAt } = head;
+  const counts = reader.counts();
+  const isWhole = counts.stated.entries === counts.found.entries && counts.stated.unsealed === counts.found.unsealed;
+  return { ...result, ok: result.ok && isWhole, chain, exportedAt, checked, counts };
 }
 
 function bundleReader(lines: AsyncIterable<string>) {
   const input = lines[Symbol.asyncIterator]();
   let ahead: Line | undefined;
-  const next = async (): Promise<Line> => {
+  const found: BundleCounts = { entries: 0, unsealed: 0 };
+  let stated = found;
+  const nextText = async (): Promise<string | undefined> => {
     for (;;) {
       const { value, done } = await input.next();
-      if (done) throw new Error("the bundle is cut off");
-      if (value.trim() !== "") return JSON.parse(value) as Line;
+      if (done) return undefined;
+      if (value.trim() !== "") return value;
     }
+  };
+  const next = async (): Promise<Line> => {
+    const text = await nextText();
+    if (text === undefined) throw new Error("the bundle is cut off");
+    return JSON.parse(text) as Line;
   };
   return {
     async head() {
@@ -92,7 +117,6 @@ function bundleReader(lines: AsyncIterable<string>) {
       return { format, chain, exportedAt, statements };
     },
     async walk(visitor: ChainVisitor, chain: ChainRef) {
-      const found = { entries: 0, unsealed: 0 };
       let line = ahead ?? (await next());
       for (; line.type === "entry" || line.type === "unsealed"; line = await next()) {
         if (line.type === "entry") {
@@ -103,9 +127,11 @@ function bundleReader(lines: AsyncIterable<string>) {
           visitor.unsealedRow(line.row.id);
         }
       }
-      if (line.type !== "end" || line.entries !== found.entries || line.unsealed !== found.unsealed)
-        throw new Error("the bundle is not complete");
+      if (line.type !== "end") throw new Error(`a line of type ${JSON.stringify(line.type)} stands among the entries`);
+      stated = { entries: line.entries, unsealed: line.unsealed };
+      if ((await nextText()) !== undefined) throw new Error("lines follow the last line of the bundle");
     },
+    counts: () => ({ stated, found }),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { CompiledQuery, Kysely, QueryResult } from "kysely";
+import { type CompiledQuery, createQueryId, type Kysely, type QueryResult, type RootOperationNode } from "kysely";
 import { boundedReadOf } from "./dialect/bounded-read.ts";
+import { fairTurn } from "./dialect/fair-turn.ts";
 import { singleReadOf } from "./dialect/single-read.ts";
 import { boundsOf } from "./read-bounds.ts";
 import { markedScope } from "./scope.ts";
@@ -94,22 +95,33 @@ interface Asking<Row> {
   by: Narrowing["by"];
 }
 
-/** Runs a query that is compiled for this once, within the bounds of its request. */
-export function runOnce<Row>(
+/** A query that is compiled in two steps. */
+export interface CompilableOnce<Row> extends Compilable<Row> {
+  toOperationNode(): RootOperationNode;
+}
+
+/**
+ * Runs a query that is compiled, and planned, for this once, within the bounds of its request. A thousand conditions take
+ * tens of milliseconds to narrow to the caller's scope and as many to be written out: others have their turn between.
+ */
+export async function runOnce<Row>(
   reader: Reader,
-  build: (db: Kysely<Database>) => Compilable<Row>,
+  build: (db: Kysely<Database>) => CompilableOnce<Row>,
   narrowing: Narrowing = {},
 ): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
-  return run<Row>(reader, build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).compile());
+  await fairTurn();
+  const node = build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).toOperationNode();
+  await fairTurn();
+  return run<Row>(reader, db.getExecutor().compileQuery(node, createQueryId()), { once: true });
 }
 
-async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
+async function run<Row>(reader: Reader, query: CompiledQuery, { once = false } = {}): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const bounds = boundsOf(scopeOfHandle(db));
   const read = bounds && boundedReadOf(db);
-  if (read) return (await read(query.sql, query.parameters, bounds)) as Row[];
+  if (read) return (await read(query.sql, query.parameters, once ? { ...bounds, once } : bounds)) as Row[];
   return ((await db.executeQuery(query)) as QueryResult<Row>).rows;
 }
 

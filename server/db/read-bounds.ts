@@ -9,6 +9,8 @@ export interface ReadBounds {
   untilMs?: number;
   /** In a thread of their own, however small the database: what is asked may take long whatever it is asked of. */
   apart?: boolean;
+  /** Built for this once: nothing of it is kept, and it is planned for the values that it has. */
+  once?: boolean;
 }
 
 const ofScope = new WeakMap<Scope, ReadBounds>();

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { plainElevation } from "#fixtures/nouns/access-control/elevation-requests";
 import { seedWorld, type World } from "#fixtures/world";
 import { examineDatabase } from "../doctor.ts";
 import { type Hardened, hardenedDatabase } from "../test/hardened.ts";
@@ -399,6 +400,35 @@ describe("a tenant's connection, taken over with everything it was ever told", (
       expect((await thief.query(`select * from ${table} where org_id <> '${a.orgId}'`)).rows, table).toEqual([]);
   });
 
+  it("is told titles of software of its own devices alone", async () => {
+    const { a, b } = world;
+    for (const [orgId, deviceId, name] of [
+      [a.orgId, a.deviceId, "Shared editor"],
+      [b.orgId, b.deviceId, "Shared editor"],
+      [a.orgId, a.deviceId, "Editor of a"],
+      [b.orgId, b.deviceId, "Editor of b"],
+    ])
+      await base.look(
+        `insert into device_software (id, org_id, device_id, name) values (gen_random_uuid(), '${orgId}', '${deviceId}', '${name}')`,
+      );
+    const titles = async () =>
+      (await thief.query<{ title: string }>("select unnest(rmm_titles_with('%', '.')) as title order by 1")).rows.map(
+        ({ title }) => title,
+      );
+    expect(await titles()).toEqual(["Editor of a", "Shared editor"]);
+    await enter(`org:${a.orgId}`);
+    expect(await titles()).toEqual(["Editor of a", "Shared editor"]);
+    // Of the same partner, and without any software.
+    await enter(`org:${a.secondOrgId}`);
+    expect(await titles()).toEqual([]);
+    await enter("none");
+    expect(await titles()).toEqual([]);
+    await thief.query("select set_config('rmm.scope', $1, false)", [theirs]);
+    await refused(thief, "select rmm_titles_with('%', '.')").toThrow(/not set by the server/);
+    for (const table of ["partner_titles", "software_titles"])
+      await refused(thief, `select * from rmm_private.${table}`).toThrow(/permission denied/);
+  });
+
   it("reads its own tenant's events, and tells, changes or takes back none", async () => {
     const columns = "(id, kind, org_id, subject_type, subject_id, data, occurred_at)";
     const forged = (orgId: string) =>
@@ -421,6 +451,41 @@ describe("a tenant's connection, taken over with everything it was ever told", (
       expect((await thief.query(statement)).rowCount, statement).toBe(0);
     await refused(thief, "select setval('events_seq_seq', 1)").toThrow(/permission denied/);
     expect(await base.look(events)).toEqual(before);
+  });
+
+  it("approves no request of its own tenant, and lets no call of a tool run", async () => {
+    const { orgId, deviceId, apiKeyId } = world.a;
+    const { random, clock } = server.services;
+    const [id, executionId] = [random.uuid(), random.uuid()];
+    const asked = plainElevation(clock.now(), { id, orgId, deviceId, flowType: "ai_tool_action", riskTier: 3 });
+    await server.db.insertInto("elevationRequests").values(asked).execute();
+    const row = { id: executionId, orgId, elevationRequestId: id, apiKeyId, status: "pending" as const };
+    const never = { claimedUntil: null, outcome: null, createdAt: clock.now(), updatedAt: clock.now() };
+    await server.db
+      .insertInto("toolExecutions")
+      .values({ ...row, ...never })
+      .execute();
+    const seen = async () => [
+      await base.look("select id, status, expires_at from elevation_requests order by id"),
+      await base.look("select * from tool_executions order by id"),
+    ];
+    const before = await seen();
+    for (const wall of [own, `org:${orgId}`]) {
+      await enter(wall);
+      expect(await ids(thief, "tool_executions")).toEqual([executionId]);
+      for (const statement of [
+        "update tool_executions set status = 'approved'",
+        "delete from tool_executions",
+        "update elevation_requests set status = 'approved', approved_at = now(), expires_at = now() + interval '1 day'",
+      ])
+        expect((await thief.query(statement)).rowCount, statement).toBe(0);
+      await refused(
+        thief,
+        `insert into tool_executions (id, org_id, elevation_request_id, api_key_id, status, created_at, updated_at)
+         select gen_random_uuid(), org_id, id, '${apiKeyId}', 'approved', now(), now() from elevation_requests`,
+      ).toThrow(/row-level security/);
+    }
+    expect(await seen()).toEqual(before);
   });
 
   const state = async () => [

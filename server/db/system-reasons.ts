@@ -69,7 +69,7 @@ export const systemReasons = {
   "keep device groups": {
     covers:
       "deviceGroups of one organization: names, places and what their conditions name: read; its devices with what " +
-      "describes them: which match: read; deviceGroupFields, deviceGroupDue",
+      "describes them: which match: read; members of one of them with their log; deviceGroupFields, deviceGroupDue",
     why: "a caller confined to sites must still meet the organization's names and limits, and whom a group holds is no matter of who asks",
   },
   "revoke access": {
@@ -139,8 +139,9 @@ export const systemReasons = {
   },
   "decide elevations": {
     covers:
-      "elevationRequests and elevationAudit; deviceCommands about them, the devices, organizations and partners above " +
-      "them, elevationServerDevices, authenticatorPolicies and the caller's approverDevices: read; notifications of whoever may approve, with users, their memberships and " +
+      "elevationRequests, elevationAudit and toolExecutions; jobs; deviceCommands about them, apiKeys, the devices, " +
+      "organizations and partners above them, elevationServerDevices, authenticatorPolicies and the caller's " +
+      "approverDevices: read; notifications of whoever may approve, with users, their memberships and " +
       "rolePermissions: read",
     why: "no tenant's connection may decide: the server does, once it has judged the caller",
   },

@@ -1,5 +1,6 @@
 import { checkFilter, codeOfErrors, type FilterError } from "#contract/core/filters/check-filter";
-import type { FilterGroup } from "#contract/core/filters/condition";
+import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { customKeyOf } from "#contract/core/filters/fields";
 import type { Reader } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 import { definitionsFor } from "./definitions.ts";
@@ -15,6 +16,7 @@ export async function checkedFilter(
 ): Promise<FilterGroup> {
   const checked = checkFilter(value);
   if ("errors" in checked) throw refusal(checked.errors);
+  if (![...fieldsUsed(checked.filter)].some((field) => customKeyOf(field) !== undefined)) return checked.filter;
   const definitions = await definitionsFor(db, checked.filter, orgId);
   const typed = checkFilter(value, {
     customTypes: (key) => definitions.filter(({ fieldKey }) => fieldKey === key).map(({ type }) => type),

@@ -1,9 +1,10 @@
 import type { Expression, SqlBool } from "kysely";
-import type { FilterSpan } from "#contract/core/filters/condition";
+import type { FilterCondition, FilterSpan } from "#contract/core/filters/condition";
+import { type FilterFieldName, fieldNamed } from "#contract/core/filters/fields";
 import { beginOf, DAY_MS, type Moment } from "#contract/core/filters/moments";
 import type { FilterOperator } from "#contract/core/filters/operators";
-import type { TypedValue } from "#contract/core/filters/read-value";
-import { hasText, isFound, isOneOf, numberLike } from "#server/db/dialect/filter-values";
+import { readValue, type TypedValue } from "#contract/core/filters/read-value";
+import { hasText, isFound, isOneOf, numberLike, type Place } from "#server/db/dialect/filter-values";
 import type { Context } from "./context.ts";
 
 /** What a condition is about: a column, or what was made of one. Null where nothing is known. */
@@ -11,7 +12,7 @@ export interface Operand {
   readonly type: "string" | "number" | "boolean" | "datetime";
   readonly of: Expression<never>;
   /** The same text without case, where a column has it: an index has it too. */
-  readonly folded?: Expression<never>;
+  readonly key?: Expression<never>;
 }
 
 export interface Asked {
@@ -19,15 +20,19 @@ export interface Asked {
   readonly value: TypedValue;
 }
 
+/** What a condition asks of a field of ours. The filter was checked. */
+export function readField({ field, operator, value }: FilterCondition): Asked & Pick<Operand, "type"> {
+  const known = fieldNamed(field as FilterFieldName);
+  const read = readValue(known, operator, value);
+  if (!("value" in read)) throw new Error(`an unchecked condition on ${field}`);
+  return { operator, value: read.value, type: known.type as Operand["type"] };
+}
+
 /** The condition, which is null or false where the operand is null (docs/filters.md, "Missing values"). */
-export function compare(
-  at: Context,
-  { type, of, folded = of }: Operand,
-  { operator, value }: Asked,
-): Expression<SqlBool> {
+export function compare(at: Context, { type, of, key }: Operand, { operator, value }: Asked): Expression<SqlBool> {
   if (operator === "isNull") return at.eb(of, "is", null);
   if (operator === "isNotNull") return at.eb(of, "is not", null);
-  if (type === "string") return compareTexts(at, { of, folded }, operator, value as string);
+  if (type === "string") return compareTexts(at, { of, key }, operator, value as string);
   if (type === "number") return compareNumbers(at, of, operator, value as number);
   if (type === "datetime") return compareMoments(at, of, operator, value);
   return at.eb(of, operator === "equals" ? "=" : "<>", value as never);
@@ -37,24 +42,25 @@ type Of = Expression<never>;
 
 function compareTexts(
   at: Context,
-  { of, folded }: { of: Of; folded: Of },
+  { of, key }: Pick<Operand, "of" | "key">,
   operator: FilterOperator,
   value: string,
 ): Expression<SqlBool> {
   const { eb, dialect } = at;
+  const has = (place: Place) => hasText(key ?? of, value, place, { dialect, isKey: key !== undefined });
   switch (operator) {
     case "equals":
       return eb(of, "=", value as never);
     case "notEquals":
       return eb(of, "<>", value as never);
     case "contains":
-      return hasText(folded, value, "anywhere", dialect);
+      return has("anywhere");
     case "notContains":
-      return eb.not(hasText(folded, value, "anywhere", dialect));
+      return eb.not(has("anywhere"));
     case "startsWith":
-      return hasText(folded, value, "start", dialect);
+      return has("start");
     case "endsWith":
-      return hasText(folded, value, "end", dialect);
+      return has("end");
     case "matches":
       return isFound(of, value, dialect);
     case "notIn":

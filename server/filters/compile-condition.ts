@@ -1,26 +1,24 @@
 import type { Expression, SqlBool } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
-import { customKeyOf, type FilterFieldName, fieldNamed } from "#contract/core/filters/fields";
+import { customKeyOf, type FilterFieldName } from "#contract/core/filters/fields";
 import type { FilterOperator } from "#contract/core/filters/operators";
-import { readValue } from "#contract/core/filters/read-value";
 import { isOneOf } from "#server/db/dialect/filter-values";
 import { word } from "#server/db/dialect/text";
-import { type Asked, compare, type Operand } from "./compare.ts";
+import { type Asked, compare, type Operand, readField } from "./compare.ts";
 import { type Context, hasRow, indirect } from "./context.ts";
 import { compareCustom } from "./custom-fields.ts";
 import { compareDaysSince } from "./days-since.ts";
+import { compareRow, rowOf } from "./rows-of-devices.ts";
 import { compareSoftware } from "./software.ts";
 import { compareTags } from "./tags.ts";
 
 /** One condition over devices. The filter was checked. */
 export function compileCondition(at: Context, condition: FilterCondition): Expression<SqlBool> {
-  const { field, operator, value } = condition;
-  const key = customKeyOf(field);
+  const key = customKeyOf(condition.field);
   if (key !== undefined) return compareCustom(at, key, condition);
-  const name = field as FilterFieldName;
-  const read = readValue(fieldNamed(name), operator, value);
-  if (!("value" in read)) throw new Error(`an unchecked condition on ${field}`);
-  return compareField(at, name, { operator, value: read.value });
+  const table = rowOf(condition);
+  if (table !== undefined) return compareRow(at, table, condition);
+  return compareField(at, condition.field as FilterFieldName, readField(condition));
 }
 
 type Type = Operand["type"];
@@ -57,7 +55,7 @@ function compareField(at: Context, field: FilterFieldName, asked: Asked): Expres
     const type = columns[field as Plain];
     const of = (column: Plain | "hostnameKey" | "displayKey") => eb.ref(`devices.${column}`) as Expression<never>;
     const key = keys[field as "hostname"];
-    return compare(at, { type, of: of(field as Plain), ...(key === undefined ? {} : { folded: of(key) }) }, asked);
+    return compare(at, { type, of: of(field as Plain), ...(key === undefined ? {} : { key: of(key) }) }, asked);
   }
   switch (field) {
     case "architecture":
@@ -91,10 +89,7 @@ function compareField(at: Context, field: FilterFieldName, asked: Asked): Expres
     case "system.rebootRequired":
       return eb("devices.pendingReboot", "=", isWanted(asked));
   }
-  const [group, name] = field.split(".") as [string, string];
-  if (group === "network") return compareInterfaces(at, name, asked);
-  const table = group === "metrics" ? "deviceNewestMetrics" : "deviceHardware";
-  return compareRow(at, table, { name, type: fieldNamed(field).type as Type }, asked);
+  return compareInterfaces(at, field.split(".")[1] as string, asked);
 }
 
 const listOf = ({ value }: Asked): string[] => (Array.isArray(value) ? value : [value as string]);
@@ -112,18 +107,6 @@ function compareArchitecture({ eb, dialect }: Context, asked: Asked): Expression
   const all = listOf(asked).flatMap((value) => spellings[value] ?? []);
   const isOne = isOneOf(eb.fn<string>("lower", ["devices.architecture"]), all, dialect);
   return asked.operator === "equals" || asked.operator === "in" ? isOne : eb.not(isOne);
-}
-
-/** A table with at most one row of a device. */
-function compareRow(
-  at: Context,
-  table: "deviceHardware" | "deviceNewestMetrics",
-  { name, type }: { name: string; type: Type },
-  asked: Asked,
-): Expression<SqlBool> {
-  if (asked.operator === "isNull")
-    return at.eb.not(compareRow(indirect(at), table, { name, type }, { ...asked, operator: "isNotNull" }));
-  return hasRow(at, table, (column) => [compare(at, { type, of: column(name) }, asked)]);
 }
 
 const opposites: Partial<Record<FilterOperator, FilterOperator>> = {

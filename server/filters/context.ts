@@ -80,13 +80,15 @@ export function hasRow(
     table !== "deviceNewestMetrics"
   )
     return isInArray(at.eb.ref("devices.id"), query.select(deviceId));
-  if (at.dialect === "postgres" || at.meets === "some" || ofMost.has(table))
-    return at.eb.exists(
-      query
-        .select(rows.lit(1).as("found"))
-        .whereRef(deviceId, "=", "devices.id" as never)
-        .whereRef(orgId, "=", "devices.orgId" as never),
-    );
+  if (at.dialect === "postgres" || at.meets === "some" || ofMost.has(table)) {
+    const ofDevice = query
+      .select(rows.lit(1).as("found"))
+      .whereRef(deviceId, "=", "devices.id" as never)
+      .whereRef(orgId, "=", "devices.orgId" as never);
+    // An offset keeps Postgres from reading the whole table first, for all devices at once.
+    const isEach = at.dialect === "postgres" && at.meets === "some";
+    return at.eb.exists(isEach ? ofDevice.offset((eb) => eb.lit(0)) : ofDevice);
+  }
   const walked = at.meets === "all";
   const own = (name: "orgId" | "id") =>
     walked ? withoutIndex(at.eb.ref(`devices.${name}`)) : at.eb.ref(`devices.${name}`);

@@ -1,5 +1,6 @@
 import { type Expression, expressionBuilder, type SqlBool } from "kysely";
 import { conditionsOf, type FilterCondition, type FilterGroup } from "#contract/core/filters/condition";
+import { chunks } from "#server/db/chunks";
 import { fairTurn } from "#server/db/dialect/fair-turn";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
@@ -7,6 +8,7 @@ import type { Reader } from "#server/db/unit-of-work";
 import { compileCondition } from "./compile-condition.ts";
 import { type Context, type Devices, indirect, type Meets } from "./context.ts";
 import { definitionsFor } from "./definitions.ts";
+import { compareRows, type RowTable, rowOf } from "./rows-of-devices.ts";
 import { seenGroups } from "./seen-groups.ts";
 
 export interface ConditionOptions {
@@ -41,14 +43,14 @@ export async function deviceCondition(
 export async function conditionMaker(
   db: Reader,
   filter: FilterGroup,
-  { now, dialect, orgId }: Omit<ConditionOptions, "few">,
+  { now, dialect, orgId, groups: known }: Omit<ConditionOptions, "few"> & { readonly groups?: ReadonlySet<string> },
 ): Promise<(meets: Meets) => Promise<DeviceCondition>> {
   const definitions = await definitionsFor(db, filter, orgId);
-  const groups = await seenGroups(db, filter);
-  const known = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
+  const groups = known ?? (await seenGroups(db, filter));
+  const at = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
   const eb = expressionBuilder<Database, "devices">();
   return async (meets) => {
-    const compiled = await compileGroup({ eb, ...known, meets, direct: true }, filter);
+    const compiled = await compileGroup({ eb, ...at, meets, direct: true }, filter);
     return () => compiled;
   };
 }
@@ -56,11 +58,35 @@ export async function conditionMaker(
 async function compileGroup(at: Context, { operator, conditions }: FilterGroup): Promise<Expression<SqlBool>> {
   const within = operator === "AND" || conditions.every(isSet) ? at : indirect(at);
   const parts: Expression<SqlBool>[] = [];
-  for (const part of conditions) {
+  const join = (each: Expression<SqlBool>[]) => joined(at, operator, each);
+  for (const part of withRowsTogether(conditions)) {
     await fairTurn();
-    parts.push("conditions" in part ? await compileGroup(within, part) : compileCondition(within, part));
+    if ("table" in part) parts.push(compareRows(within, part.table, part.conditions, join));
+    else parts.push("conditions" in part ? await compileGroup(within, part) : compileCondition(within, part));
   }
   return joined(at, operator, parts);
+}
+
+/** So many are compiled without letting others have their turn. */
+const TOGETHER_MAX = 20;
+
+interface Together {
+  readonly table: RowTable;
+  readonly conditions: readonly FilterCondition[];
+}
+
+/** The parts of a group, conditions on the same row of a device together. */
+function withRowsTogether(parts: FilterGroup["conditions"]): (FilterGroup | FilterCondition | Together)[] {
+  const ofRows: Record<RowTable, FilterCondition[]> = { deviceHardware: [], deviceNewestMetrics: [] };
+  const others = parts.filter((part) => {
+    const table = "field" in part && part.operator !== "isNull" ? rowOf(part) : undefined;
+    if (table !== undefined) ofRows[table].push(part as FilterCondition);
+    return table === undefined;
+  });
+  const together = Object.entries(ofRows).flatMap(([table, all]) =>
+    chunks(all, TOGETHER_MAX).map((conditions) => ({ table: table as RowTable, conditions })),
+  );
+  return [...others, ...together];
 }
 
 /** Conditions that are sets of devices: an index serves several of them at once. */

@@ -12,7 +12,7 @@ export function compareTags(at: Context, { operator, value }: Asked): Expression
   const isOne = (tags: readonly string[]) =>
     hasRow(at, "deviceTags", (column) => [isOneOf(column("tag"), tags, dialect)]);
   if (operator === "contains")
-    return hasRow(at, "deviceTags", (column) => [hasText(column("tag"), value as string, "anywhere", dialect)]);
+    return hasRow(at, "deviceTags", (column) => [hasText(column("tag"), value as string, "anywhere", { dialect })]);
   const wanted = value as readonly string[];
   return operator === "hasAny" ? isOne(wanted) : eb.and([...new Set(wanted)].map((tag) => isOne([tag])));
 }

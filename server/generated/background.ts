@@ -5,6 +5,7 @@ import type { Schedule } from "#server/jobs/scheduler";
 import { jobs as organizationsJobs } from "../features/tenancy/organizations/jobs.ts";
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
 import { jobs as elevationRequestsJobs } from "../features/access-control/elevation-requests/jobs.ts";
+import { jobs as mcpToolsJobs } from "../features/integrations/mcp-tools/jobs.ts";
 import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
 import { schedules as organizationsSchedules } from "../features/tenancy/organizations/schedules.ts";
 import { schedules as notificationsSchedules } from "../features/people/notifications/schedules.ts";
@@ -20,6 +21,7 @@ import { schedules as deviceLogsSchedules } from "../features/fleet/device-logs/
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as approverDevicesSchedules } from "../features/access-control/approver-devices/schedules.ts";
 import { schedules as elevationRequestsSchedules } from "../features/access-control/elevation-requests/schedules.ts";
+import { schedules as toolExecutionsSchedules } from "../features/access-control/tool-executions/schedules.ts";
 import { schedules as patchesSchedules } from "../features/software/patches/schedules.ts";
 import { schedules as webhooksSchedules } from "../features/integrations/webhooks/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
@@ -30,10 +32,10 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 import { consumers as webhooksConsumers } from "../features/integrations/webhooks/consumers.ts";
 
 /** Durable jobs by kind. */
-export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...elevationRequestsJobs, ...jobsRoomJobs };
+export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...elevationRequestsJobs, ...mcpToolsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...approverDevicesSchedules, ...elevationRequestsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...approverDevicesSchedules, ...elevationRequestsSchedules, ...toolExecutionsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

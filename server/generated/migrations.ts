@@ -66,7 +66,9 @@ import { migration as m62 } from "../db/migrations/202611292252-credentials-expo
 import { migration as m63 } from "../db/migrations/202611292253-fleet-partner-wall.ts";
 import { migration as m64 } from "../db/migrations/202611292254-fleet-title-purge.ts";
 import { migration as m65 } from "../db/migrations/202611292320-access-control-elevation-requests.ts";
-import { migration as m66 } from "../db/migrations/202611300205-access-control-approver-devices.ts";
+import { migration as m66 } from "../db/migrations/202611300200-access-control-tool-executions.ts";
+import { migration as m67 } from "../db/migrations/202611300235-fleet-titles-of-partners.ts";
+import { migration as m68 } from "../db/migrations/202611300240-access-control-approver-devices.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -136,5 +138,7 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611292253-fleet-partner-wall", ...m63 },
   { name: "202611292254-fleet-title-purge", ...m64 },
   { name: "202611292320-access-control-elevation-requests", ...m65 },
-  { name: "202611300205-access-control-approver-devices", ...m66 },
+  { name: "202611300200-access-control-tool-executions", ...m66 },
+  { name: "202611300235-fleet-titles-of-partners", ...m67 },
+  { name: "202611300240-access-control-approver-devices", ...m68 },
 ];

@@ -43,10 +43,11 @@ import { routes as patches } from "../features/software/patches/routes.ts";
 import { routes as eventLogs } from "../features/remote/event-logs/routes.ts";
 import { routes as processes } from "../features/remote/processes/routes.ts";
 import { routes as services } from "../features/remote/services/routes.ts";
+import { routes as mcpTools } from "../features/integrations/mcp-tools/routes.ts";
 import { routes as webhooks } from "../features/integrations/webhooks/routes.ts";
 import { routes as auditLogs } from "../features/audit/audit-logs/routes.ts";
 import { routes as auditRetention } from "../features/audit/audit-retention/routes.ts";
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...approverDevices, ...elevationRequests, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...eventLogs, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...approverDevices, ...elevationRequests, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...eventLogs, ...processes, ...services, ...mcpTools, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];

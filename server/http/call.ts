@@ -42,7 +42,7 @@ export interface AuditNote {
   readonly siteIds?: readonly (string | null)[];
   /** Where the caller is not the signed-in principal: the person signing in, the device enrolling. */
   readonly actor?: {
-    readonly type: "user" | "agent" | "api_key" | "system";
+    readonly type: "user" | "agent" | "api_key" | "ai_agent" | "system";
     readonly id: string;
     readonly email?: string | null;
   };
@@ -92,7 +92,7 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   /** A create found its row there already: it answers with the endpoint's `foundStatus`. */
   foundIt(): void;
   /** One of the endpoint's `otherStatuses`. */
-  answerWith(status: 200 | 207): void;
+  answerWith(status: 200 | 202 | 207): void;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

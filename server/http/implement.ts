@@ -6,6 +6,8 @@ export interface Handler<T extends EndpointTypes> {
   (call: Call<T>): Promise<T["result"]>;
   /** Runs before the transaction in which a request with an idempotency key is answered. */
   prepare?(call: Call<T>): Promise<void>;
+  /** Whether an idempotency key holds for this body; without this it does for every one. */
+  repeats?(body: T["body"]): boolean;
   /** Notes what an answer from memory was about, so that it leaves an entry; without this it leaves none. */
   replayed?(call: Call<T>, answer: T["result"]): void;
   /** Judges the secret that an answer from memory shows. Every handler has it whose answers are kept with a secret. */

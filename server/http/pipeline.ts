@@ -25,6 +25,7 @@ interface HttpPassage extends Passage {
   readonly request: IncomingMessage & { params: Record<string, string> };
   readonly response: ServerResponse;
   readonly browsed: boolean;
+  readonly rpc: { message: unknown } | undefined;
 }
 
 /**
@@ -44,6 +45,7 @@ export async function answer(
     request,
     response,
     browsed: isBrowsed(implementation.endpoint, request),
+    rpc: implementation.endpoint.transport === "json-rpc" ? { message: undefined } : undefined,
     get gone() {
       // One for the whole call: a long poll looks at it many times, and each would listen to the response.
       gone ??= goneOf(response);
@@ -77,6 +79,7 @@ async function passKnown(passage: HttpPassage): Promise<void> {
     inflatedBytes: endpoint.inflatedLimitBytes,
     scrub: endpoint.from === "machine",
   });
+  if (passage.rpc) passage.rpc.message = body;
   const input = validate(endpoint, {
     params: request.params,
     query: readQuery(facts.search, endpoint.transport === "redirect"),
@@ -85,7 +88,8 @@ async function passKnown(passage: HttpPassage): Promise<void> {
   const unit = new UnitOfWork(services, scopeOf(passage.who));
   boundReads(unit.scope, waitingFor(passage));
   unit.afterRollback(() => passage.events.drop());
-  const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
+  const repeats = endpoint.idempotent && (implementation.handler.repeats?.(input.body) ?? true);
+  const key = repeats ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
     armClosing(passage, unit);
     const call = makeCall(passage, unit, { ...input, sentBody: body });

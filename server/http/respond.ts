@@ -8,6 +8,7 @@ import type { Services } from "#server/services";
 import { errorPage } from "./error-page.ts";
 import { JsonText, StreamedAnswer } from "./implement.ts";
 import type { RequestFacts } from "./request-facts.ts";
+import { rpcRefusal } from "./rpc-refusal.ts";
 import { sendStream } from "./send-stream.ts";
 
 /** The response to write to. */
@@ -16,6 +17,8 @@ interface Recipient {
   readonly facts: Pick<RequestFacts, "requestId">;
   /** A person reads the answer: an error is a page, not JSON. */
   readonly browsed?: boolean;
+  /** The message of JSON-RPC that is answered: its errors are those of that protocol. */
+  readonly rpc?: { readonly message: unknown } | undefined;
 }
 
 export function sendResult(
@@ -36,10 +39,15 @@ export function sendResult(
 type Sender = (to: Recipient, status: number, result: unknown) => void;
 
 const CSV = "text/csv; charset=utf-8";
+const TEXT = "text/plain; charset=utf-8";
+const JSON_TYPE = "application/json; charset=utf-8";
 
 /** How each transport of the contract is answered; one that cannot be does not compile. */
 const senders = {
-  json: (to, status, result) => write(to, status, jsonOf(result), "application/json; charset=utf-8"),
+  json: (to, status, result) => write(to, status, jsonOf(result), JSON_TYPE),
+  // A notification has no answer.
+  "json-rpc": (to, status, result) =>
+    result === undefined ? write(to, status, "", TEXT) : write(to, status, jsonOf(result), JSON_TYPE),
   // The version is that of the metrics' text format.
   text: (to, status, result) => write(to, status, result as string, "text/plain; version=0.0.4; charset=utf-8"),
   html: (to, status, result) => write(to, status, result as string, "text/html; charset=utf-8"),
@@ -53,7 +61,7 @@ const senders = {
 function redirect(to: Recipient, status: number, { location }: { location: string }): void {
   to.response.setHeader("Location", location);
   to.response.setHeader("Referrer-Policy", "no-referrer");
-  write(to, status, "", "text/plain; charset=utf-8");
+  write(to, status, "", TEXT);
 }
 
 const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
@@ -72,8 +80,9 @@ export function sendError(services: Services, to: Recipient, error: unknown): Pr
   if (wait !== undefined) response.setHeader("Retry-After", String(wait));
   // The rest of an oversized body is never read, so the connection cannot be used again.
   if (told.status === 413) response.setHeader("Connection", "close");
+  const rpc = to.rpc && rpcRefusal(told, to.rpc.message, facts.requestId);
   if (to.browsed) sendPage(to, told.status, errorPage(told, facts.requestId));
-  else write(to, told.status, JSON.stringify(body), "application/json; charset=utf-8");
+  else write(to, rpc?.status ?? told.status, JSON.stringify(rpc?.body ?? body), JSON_TYPE);
   return told;
 }
 

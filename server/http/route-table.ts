@@ -22,10 +22,12 @@ export interface Match {
 interface Node {
   readonly literal: Map<string, Node>;
   parameter: Node | undefined;
+  /** What answers every path below. */
+  below: Node["route"];
   route: { label: string; byMethod: Map<string, Target> } | undefined;
 }
 
-const node = (): Node => ({ literal: new Map(), parameter: undefined, route: undefined });
+const node = (): Node => ({ literal: new Map(), parameter: undefined, below: undefined, route: undefined });
 
 /**
  * Finds the endpoint of a path in as many steps as it has segments; literal segments come before parameters
@@ -56,6 +58,7 @@ function add(root: Node, path: string, implementation: Implementation): void {
   for (const segment of path.split("/").slice(1))
     at = segment.startsWith(":") ? parameterOf(at) : literalOf(at, segment);
   at.route ??= { label: path, byMethod: new Map() };
+  if (implementation.endpoint.alsoBelow) at.below = at.route;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   at.route.byMethod.set(implementation.endpoint.method, { implementation, names });
 }
@@ -82,11 +85,12 @@ function descend(at: Node, index: number, walk: Walk): Route | undefined {
   const segment = walk.segments[index] as string;
   const literal = at.literal.get(segment);
   const found = literal && descend(literal, index + 1, walk);
-  if (found || !at.parameter || segment === "") return found;
+  if (found || segment === "") return found ?? at.below;
+  if (!at.parameter) return at.below;
   const depth = walk.values.push(segment);
   const route = descend(at.parameter, index + 1, walk);
   if (!route) walk.values.length = depth - 1;
-  return route;
+  return route ?? at.below;
 }
 
 /** The parameters of a path by name; undefined when one is no valid encoding. */

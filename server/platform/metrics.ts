@@ -17,6 +17,8 @@ export interface Metrics {
   readonly lostRefusals: Gauge;
   /** Events that a consumer has not been told of; those of `numbering` have no place in the order yet. */
   readonly waitingEvents: Gauge;
+  /** Anchors and prune records that a place outside does not have yet, by the last run. */
+  readonly undeliveredAnchors: Gauge<"target">;
   /** Events that a consumer could not take (docs/platform.md, "Events"). */
   readonly setAsideEvents: Gauge;
 }
@@ -65,6 +67,12 @@ export function processMetrics(): Metrics {
       name: "events_waiting",
       help: "Events that a consumer has not been told of",
       labelNames: ["consumer"],
+      registers,
+    }),
+    undeliveredAnchors: new Gauge({
+      name: "audit_anchors_undelivered",
+      help: "Anchors and prune records that a webhook or bucket does not have yet",
+      labelNames: ["target"],
       registers,
     }),
     setAsideEvents: new Gauge({

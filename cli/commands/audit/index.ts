@@ -5,11 +5,13 @@ import type { Arguments } from "../../generic/invocation.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import type { Register } from "../../register.ts";
 import { registerAuditExport } from "./export.ts";
+import { extendBundle } from "./pour-bundle.ts";
 import { registerReading } from "./reading.ts";
 import { registerAuditReport } from "./reports.ts";
+import { registerRetention } from "./retention.ts";
 import { registerVerify } from "./verify.ts";
 
-/** `rmm audit list|search|show|tail|verify|export|report`. `rmm server audit-bundle` writes bundles too. */
+/** `rmm audit list|search|show|prove|tail|verify|export|report|stats|retention`. `rmm server audit-bundle` writes bundles too. */
 export const registerAudit: Register = (group, run) => {
   group.addHelpText(
     "before",
@@ -20,17 +22,18 @@ export const registerAudit: Register = (group, run) => {
   registerVerify(group, run);
   registerAuditExport(group, run);
   registerAuditReport(group, run);
+  registerRetention(group, run);
 };
 
 const elsewhere = `
-Anchors are read with rmm audit-logs anchors; how long entries are kept is rmm
-audit-retention get and set.
+Anchors are read with rmm audit-logs anchors.
 A bundle to verify elsewhere is written with rmm audit export --bundle, or on
 the server's machine with rmm server audit-bundle.
 `;
 
 /** A broken chain is an answer of the API, but no success for a script: \`rmm audit-logs verify\` exits 11 too. */
 export const extendAuditLogs: Register = (group, run) => {
+  extendBundle(group, run);
   const verify = group.commands.find((one) => one.name() === "verify")!;
   const spec = commands.find((one) => one.name === "verify")!;
   const exitOf = (result: unknown) => exitCode((result as { ok?: unknown }).ok === false ? "chainBroken" : "ok");

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { type Context, openContext } from "../../context.ts";
+import { usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { commands } from "../../generated/audit-logs.ts";
 import { namesOf } from "../../generic/names.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
+import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { checkFields } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
@@ -14,10 +16,11 @@ import { lineColumnsOf, lineOf } from "../webhooks/line-of.ts";
 const specOf = (name: string) => commands.find((one) => one.name === name)!;
 
 /** Names by which entries are read here, of those of `rmm audit-logs`. */
-const readings = { list: "logs", search: "search", show: "get-log", prove: "proof" } as const;
+const readings = { list: "logs", show: "get-log", prove: "proof" } as const;
 
-/** `rmm audit list|search|show|tail`. */
+/** `rmm audit list|search|show|prove|tail`. */
 export function registerReading(group: Command, run: Run): void {
+  registerSearch(group, run);
   for (const [name, called] of Object.entries(readings))
     addEndpoint(group, { ...specOf(called), noun: "audit", name }, run);
   const command = takes(group.command("tail"), ...proving, ...valued, "columns", "wide", "org")
@@ -31,6 +34,22 @@ export function registerReading(group: Command, run: Run): void {
     .addHelpText("before", examples)
     .addHelpText("after", help)
     .action(() => run(async (shell, globals) => tail(await openContext(shell, globals), command.opts<TailOptions>())));
+}
+
+/** The text is an argument; `--q`, as of `rmm audit-logs search`, goes on to work. */
+function registerSearch(group: Command, run: Run): void {
+  const spec = { ...specOf("search"), noun: "audit", name: "search" };
+  const command = addEndpoint(group, spec, run)
+    .argument("[text]", "what to look for, instead of --q")
+    .usage("<text> [flags]")
+    .action((text: string | undefined) =>
+      run(async (shell, globals) => {
+        const options = command.opts();
+        if (text !== undefined && options["q"] !== undefined) throw usageError("Use either a text or --q");
+        const given = text === undefined ? options : { ...options, q: text };
+        return runEndpoint(await openContext(shell, globals), spec, { args: [], options: given });
+      }),
+    );
 }
 
 const examples = `Examples:

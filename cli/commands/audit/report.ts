@@ -1,7 +1,9 @@
+import { type ChainStatement, isPrune } from "#server/audit/anchor-format";
 import type { AuditVerify } from "#server/audit/verify-result";
 import { type Style, styled } from "../../output/colour.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { counted } from "../../provisioning/budget.ts";
+import type { AnchorKeys } from "./anchor-keys.ts";
 import type { Finding } from "./findings.ts";
 import type { Anchored, Judgement, Verdict } from "./judge.ts";
 
@@ -22,6 +24,8 @@ export interface ChainReport extends Partial<AuditVerify> {
   anchored: Anchored;
   /** Anchors kept elsewhere that were compared; null when none were given. */
   outsideAnchors: number | null;
+  /** The newest of them that verifies, and how many entries came after it; null where none does. */
+  since: SinceAnchor | null;
   /** Keys that signatures were checked with, SPKI base64. */
   publicKeys: readonly string[];
   /** Why the chain could not be verified. */
@@ -29,14 +33,34 @@ export interface ChainReport extends Partial<AuditVerify> {
 }
 
 export const reportFields = [
-  ...["verdict", "ok", "chain", "findings", "anchored", "outsideAnchors", "publicKeys", "error"],
+  ...["verdict", "ok", "chain", "findings", "anchored", "outsideAnchors", "since", "publicKeys", "error"],
   ...["orgId", "partnerId", "entriesChecked", "first", "head", "prunedPrefix", "breakCount", "breaks", "anchors"],
   ...["verifiedAt", "durationMs"],
 ];
 
+export interface SinceAnchor {
+  anchorSeq: number;
+  chainSeq: number;
+  anchoredAt: string;
+  newerEntries: number;
+}
+
+/** Of anchors kept elsewhere, the newest that a trusted key has signed. */
+export function newestOf(
+  outside: readonly ChainStatement[] | undefined,
+  { known, valid }: AnchorKeys,
+  { head }: AuditVerify,
+): SinceAnchor | null {
+  const newest = (outside ?? []).findLast((one) => !isPrune(one) && (!known || valid(one)));
+  if (newest === undefined || isPrune(newest)) return null;
+  const { anchorSeq, headChainSeq: chainSeq, anchoredAt } = newest;
+  return { anchorSeq, chainSeq, anchoredAt, newerEntries: Math.max(0, (head?.chainSeq ?? 0) - chainSeq) };
+}
+
 interface Given {
   chain: ChainName;
   outsideAnchors: number | null;
+  since: SinceAnchor | null;
   publicKeys: readonly string[];
 }
 
@@ -52,7 +76,16 @@ export const reportOf = (result: AuditVerify, { verdict, findings, anchored }: J
   }) satisfies ChainReport;
 
 export const notVerified = (chain: ChainName, error: { code: string; message: string }): ChainReport => ({
-  ...{ verdict: "not_verified", ok: false, chain, findings: [], outsideAnchors: null, publicKeys: [], error },
+  ...{
+    verdict: "not_verified",
+    ok: false,
+    chain,
+    findings: [],
+    outsideAnchors: null,
+    since: null,
+    publicKeys: [],
+    error,
+  },
   anchored: { through: 0, count: 0, signed: 0, verified: 0 },
 });
 
@@ -102,8 +135,12 @@ function factsOf({ entriesChecked = 0, first, head, prunedPrefix, ...report }: C
     `  head     ${head ? head.chainHash : "the chain is empty"}`,
     `  anchors  ${anchorsText(report.anchored, head?.chainSeq ?? 0)}`,
     ...(report.outsideAnchors === null ? [] : [`  outside  ${report.outsideAnchors} of the anchor file compared`]),
+    ...(report.since === null ? [] : [`  since    ${sinceText(report.since)}`]),
   ];
 }
+
+const sinceText = ({ anchorSeq, anchoredAt, chainSeq, newerEntries }: SinceAnchor): string =>
+  `anchor ${anchorSeq} of ${anchoredAt} (position ${chainSeq}): ${newerEntries} newer ${newerEntries === 1 ? "entry" : "entries"}`;
 
 function anchorsText({ through, count, signed, verified }: Anchored, head: number): string {
   if (count === 0) return "none";

@@ -27,6 +27,14 @@ export function registerAuditReport(group: Command, run: Run): void {
     .action((name: string) =>
       run(async (shell, globals) => show(await openContext(shell, globals), name, command.opts<Narrowing>())),
     );
+  const stats = takes(group.command("stats"), ...valued, ...proving, "org").summary("Count entries by kind and person");
+  addNarrowing(stats)
+    .description("Count the newest 5,000 entries by kind and person: the same as rmm audit report stats")
+    .addHelpText("before", "Examples:\n  rmm audit stats --org contoso-dental --from 2026-03-01\n")
+    .addHelpText("after", help)
+    .action(() =>
+      run(async (shell, globals) => show(await openContext(shell, globals), "stats", stats.opts<Narrowing>())),
+    );
 }
 
 const examples = `Examples:

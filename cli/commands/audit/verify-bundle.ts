@@ -1,11 +1,14 @@
+import { stat } from "node:fs/promises";
 import { systemReason } from "#sdk/node/system-reason";
-import { verifyBundle } from "#server/audit/bundle";
+import { type BundleCounts, type BundleVerify, verifyBundle } from "#server/audit/bundle";
 import { soundLines } from "#server/audit/lf-lines";
 import type { Context } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
+import { progressBar, withProgress } from "../../output/spinner.ts";
 import { anchorKeys } from "./anchor-keys.ts";
+import type { Finding } from "./findings.ts";
 import { judge } from "./judge.ts";
-import { type ChainName, type ChainReport, reportOf } from "./report.ts";
+import { type ChainName, type ChainReport, newestOf, reportOf } from "./report.ts";
 import { readAnchorFile } from "./verify-on-server.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -15,7 +18,7 @@ interface Head {
   publicKey: string | null;
 }
 
-/** Verifies a bundle on this machine, in constant memory. Nothing is asked of any server. */
+/** Verifies a bundle on this machine, in constant memory; a bar on a terminal says how far it is. Nothing is asked of any server. */
 export async function verifyBundleFile(
   context: Context,
   path: string,
@@ -25,13 +28,36 @@ export async function verifyBundleFile(
   const head = await readHead(path).catch(incomplete(path));
   const keys = await anchorKeys(await keysOf(context, head, publicKeys));
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, head.chain);
-  const { checked, ...result } = await verifyBundle(soundLines(path), { publicKeys: keys.spki, outside }).catch(
-    incomplete(path),
-  );
+  const { checked, counts, ...result } = await withBar(context, path, (read) =>
+    verifyBundle(soundLines(path, read), { publicKeys: keys.spki, outside }),
+  ).catch(incomplete(path));
   const chain: ChainName = { ...head.chain, name: null };
   await context.notice(`Bundle exported at ${head.exportedAt}: it proves nothing about later entries`);
-  const judgement = judge({ result, checked, outside, keys, requireAnchor, compared: [] });
-  return reportOf(result, judgement, { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki });
+  const judgement = judge({ result, checked, outside, keys, requireAnchor, compared: countFindings(counts) });
+  const since = newestOf(outside, keys, result);
+  const given = { chain, outsideAnchors: outside?.length ?? null, since, publicKeys: keys.spki };
+  return reportOf(result, judgement, given);
+}
+
+/** The verification, with a bar of how much of the file it has read. */
+async function withBar<T>(
+  context: Context,
+  path: string,
+  verify: (read: (bytes: number) => void) => Promise<T>,
+): Promise<T> {
+  const { size } = await stat(path);
+  return withProgress(context, "Verifying", ({ say }) =>
+    verify((bytes) => say(`Verifying ${progressBar(bytes, size)}`)),
+  );
+}
+
+/** A bundle says in its last line how many there are; that line is the last to be lost, so others were taken out. */
+function countFindings({ stated, found }: BundleVerify["counts"]): Finding[] {
+  if (stated.entries === found.entries && stated.unsealed === found.unsealed) return [];
+  const text = ({ entries, unsealed }: BundleCounts) =>
+    `${entries} entries${unsealed > 0 ? ` and ${unsealed} outside the chain` : ""}`;
+  const message = `the bundle was changed: its last line counts ${text(stated)}, and it holds ${text(found)}`;
+  return [{ severity: "broken", kind: "lines_missing", chainSeq: null, message }];
 }
 
 async function keysOf(context: Context, { publicKey }: Head, given: readonly string[]): Promise<readonly string[]> {

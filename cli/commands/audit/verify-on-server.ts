@@ -11,7 +11,7 @@ import { anchorKeys } from "./anchor-keys.ts";
 import { chosenChains } from "./chosen-chains.ts";
 import { compareOutside } from "./compare-outside.ts";
 import { judge } from "./judge.ts";
-import { type ChainName, type ChainReport, reportOf } from "./report.ts";
+import { type ChainName, type ChainReport, newestOf, reportOf } from "./report.ts";
 import { verifyAll } from "./verify-all.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -71,7 +71,8 @@ async function verifyOne(
   for (const statement of stored) statements.add(statement);
   const compared = outside === undefined ? [] : compareOutside(result, stored, outside);
   const evidence = { result, checked: statements.close(), outside, keys, requireAnchor, compared };
-  const given = { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki };
+  const since = newestOf(outside, keys, result);
+  const given = { chain, outsideAnchors: outside?.length ?? null, since, publicKeys: keys.spki };
   return reportOf(result, judge(evidence), given);
 }
 

@@ -7,6 +7,8 @@ export interface VerifyOptions {
   bundle?: string;
   proof?: string;
   anchorFile?: string;
+  /** As `anchorFile`, of which one anchor at least must verify. */
+  sinceAnchor?: string;
   publicKey: string[];
   /** Files of keys. */
   trust: string[];

@@ -10,6 +10,7 @@ import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
 import { keysIn, readPublicKeys } from "./anchor-keys.ts";
 import { type ChainReport, reportFields, reportText, totalText } from "./report.ts";
+import { examples, meaning } from "./verify-help.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
@@ -33,6 +34,10 @@ export function registerVerify(group: Command, run: Run): void {
       "--anchor-file <path>",
       "compare with anchors kept outside the database: a copy of the server's NDJSON file",
     )
+    .option(
+      "--since-anchor <path>",
+      "the same, and the verdict rests on it: exit 12 unless an anchor in it verifies; tells what is newer",
+    )
     .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
     .option("--trust <path>", "file with such keys, one a line; repeatable", collect, [])
     .addOption(
@@ -46,7 +51,7 @@ export function registerVerify(group: Command, run: Run): void {
     .action((file: string | undefined) =>
       run(async (shell, globals) => {
         // A bundle needs no server, so the profile need not exist.
-        const options = bundleIn(command.opts<VerifyOptions>(), file);
+        const options = sinceAnchorIn(bundleIn(command.opts<VerifyOptions>(), file));
         const context = await openContext(shell, globals, {
           mayBeNew: (options.bundle ?? options.proof) !== undefined,
         });
@@ -61,37 +66,13 @@ function bundleIn(options: VerifyOptions, file: string | undefined): VerifyOptio
   return { ...options, bundle: file };
 }
 
-const examples = `Examples:
-  rmm audit verify
-  rmm audit verify --org contoso-dental --json
-  rmm audit verify --all
-  rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
-  rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
-  rmm audit verify contoso-dental.ndjson.gz --trust anchors.pub
-  rmm audit prove ENTRY-ID --json > entry.proof; rmm audit verify --proof entry.proof --trust anchors.pub
-`;
-
-const meaning = `
-Exit 0: whole. 11: broken; the verdict names each position. 12: not provable,
-though nothing contradicts: the beginning is gone and no signed prune record
-says why, a signature is of an unknown key, the bundle is cut off, or
---require-anchor finds entries at the end that no anchor covers. 9: with --all,
-some chains could not be verified.
-Anchors are taken hourly, and by a verification through the server that passes:
-what is newer is covered by none yet.
---require-anchor=any is content with an anchor anywhere before the head.
-A server that was taken over can lie about its own chain. Anchors and the public
-key that you got another way, --anchor-file and --public-key, are what it cannot
-lie about.
-The server allows 30 verifications of a chain an hour, and 2,000 of all
-together. --all begins with the chains that this installation verified least
-recently; where the limit ends it, the next run goes on with the rest, and
---wait waits.
-
-Permission: audit:read
-Credential: a signed-in user; none with --bundle and --proof
-Audit:      audit_logs.verify
-`;
+/** An anchor of the file must verify, so that a chain that was made anew with another key is not taken for the same. */
+function sinceAnchorIn(options: VerifyOptions): VerifyOptions {
+  const { sinceAnchor, anchorFile, requireAnchor = "any" } = options;
+  if (sinceAnchor === undefined) return options;
+  if (anchorFile !== undefined) throw usageError("Use either --since-anchor or --anchor-file");
+  return { ...options, anchorFile: sinceAnchor, requireAnchor };
+}
 
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
   checkOptions(context, options);

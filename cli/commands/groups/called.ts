@@ -1,5 +1,5 @@
 import type { FilterGroup } from "#contract/core/filters/condition";
-import type { DeviceGroup } from "#sdk/generated/models/index";
+import type { DeviceGroupDetail } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { idByName } from "../../generic/named-rows.ts";
@@ -15,7 +15,7 @@ export async function groupCalled(
   context: Context,
   called: string | undefined,
   options: Options,
-): Promise<{ group: DeviceGroup; where: Where | undefined }> {
+): Promise<{ group: DeviceGroupDetail; where: Where | undefined }> {
   if (called === undefined) throw missingInput(["<group>"], "`rmm device-groups list` shows those that there are");
   // What is wrong with the expression is told before the server is asked for anything.
   const where = await conditionsIn(context, options);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DeviceGroup } from "#sdk/generated/models/index";
+import type { DeviceGroupDetail } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { declined, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
@@ -39,7 +39,8 @@ function makesDynamic(command: Command, run: Run, spec: CommandSpec): void {
 }
 
 const createHelp = `
-With --where the group is dynamic, and every device that matches joins:
+With --where the group is dynamic, and every device that matches joins; where
+there are more than 1,000, within ten seconds after the answer:
   rmm device-groups create --name Tills --where "hostname starts with till"
 `;
 
@@ -80,7 +81,7 @@ function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
 /** The site that the group would have. */
 async function siteAfter(
   context: Context,
-  { orgId, siteId }: DeviceGroup,
+  { orgId, siteId }: DeviceGroupDetail,
   { siteId: given, clear = [] }: Readonly<Record<string, unknown>>,
 ): Promise<string | null> {
   const cleared = (clear as string[]).flatMap((one) => one.split(",")).map((one) => one.trim());

@@ -1,5 +1,5 @@
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
-import type { DeviceGroup, GroupMember } from "#sdk/generated/models/index";
+import type { DeviceGroupDetail, GroupMember } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { counted } from "../../provisioning/budget.ts";
 import type { Where } from "../../where/parse.ts";
@@ -19,7 +19,7 @@ export interface MemberChange {
 /** Compares those who match now with those who are in the group, all of both, as they would be with this site. */
 export async function memberChange(
   context: Context,
-  group: DeviceGroup,
+  group: DeviceGroupDetail,
   where?: Where,
   siteId: string | null = group.siteId,
 ): Promise<MemberChange> {
@@ -49,7 +49,7 @@ const ofSite = (siteId: string | null): FilterCondition[] =>
 /** A pin holds against conditions, and not against another site of the group. */
 async function pinnedElsewhere(
   context: Context,
-  { id }: DeviceGroup,
+  { id }: DeviceGroupDetail,
   unmatched: readonly GroupMember[],
   siteId: string | null,
 ): Promise<GroupMember[]> {
@@ -63,7 +63,7 @@ async function pinnedElsewhere(
 const NAMED_MAX = 5;
 
 /** `Tills: 2 devices join (till-3, till-4), 1 leaves (pc-1), 12 stay, 1 of them pinned`. */
-export function changeText({ name }: DeviceGroup, { joins, leaves, stays, pinned }: MemberChange): string {
+export function changeText({ name }: DeviceGroupDetail, { joins, leaves, stays, pinned }: MemberChange): string {
   const few = (all: readonly { readonly hostname: string }[]): string => {
     const names = all.slice(0, NAMED_MAX).map(({ hostname }) => hostname);
     return all.length === 0 ? "" : ` (${[...names, ...(all.length > NAMED_MAX ? ["…"] : [])].join(", ")})`;

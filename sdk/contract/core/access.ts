@@ -19,6 +19,8 @@ export interface Access {
   readonly permissions: readonly Permission[];
   /** Holders of this one get to the handler too, which lets them change what it is for and nothing else. */
   readonly lesserPermission: Permission | undefined;
+  /** Enough in the place of all of them. */
+  readonly otherPermission: Permission | undefined;
   /** A key needs at least one of these; none = the endpoint asks a key for no scope. */
   readonly keyScopes: readonly (ApiKeyScope | PartnerKeyScope)[];
   readonly mfa: boolean;
@@ -32,6 +34,7 @@ export interface Access {
   readonly watchdog: boolean;
   needs(...permissions: Permission[]): Access;
   orInPart(permission: Permission): Access;
+  orInstead(permission: Permission): Access;
   withMfa(): Access;
   withFullPartnerAccess(): Access;
   ofOwnPartner(): Access;
@@ -44,6 +47,7 @@ export interface Access {
 type Method =
   | "needs"
   | "orInPart"
+  | "orInstead"
   | "withMfa"
   | "withFullPartnerAccess"
   | "ofOwnPartner"
@@ -57,6 +61,7 @@ const none: Fields = {
   scopes: [],
   permissions: [],
   lesserPermission: undefined,
+  otherPermission: undefined,
   keyScopes: [],
   mfa: false,
   fullPartner: false,
@@ -71,6 +76,7 @@ function access(fields: Fields): Access {
     ...fields,
     needs: (...permissions) => changed({ permissions }),
     orInPart: (lesserPermission) => changed({ lesserPermission }),
+    orInstead: (otherPermission) => changed({ otherPermission }),
     withMfa: () => changed({ mfa: true }),
     withFullPartnerAccess: () => changed({ fullPartner: true }),
     ofOwnPartner: () => changed({ ownPartner: true }),

@@ -104,7 +104,7 @@ export const ElevationEvent = shape("ElevationEvent", () =>
   z.object({
     event: z.enum(elevationEvents),
     at: instant(),
-    actorType: z.enum(["user", "agent", "system"]),
+    actorType: z.enum(["user", "agent", "api_key", "system"]),
     actorName: text(),
     details: z.record(z.string(), z.unknown()),
   }),

@@ -25,9 +25,9 @@ export type AuditRule = AuditAction | { readonly none: string };
 
 /**
  * How an endpoint answers; JSON unless it says otherwise. A `redirect` answers 302; its result is `{ location }`.
- * `json-or-csv` is JSON, and text where CSV was asked for. What the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
+ * `json-or-csv` is JSON, and text where CSV was asked for; `json-rpc` is JSON, and so are the errors of that protocol. What the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
  */
-export type Transport = "json" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
+export type Transport = "json" | "json-rpc" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
 
 /** What a successful call destroys for good, `work` being what runs: the command asks for confirmation and names it. */
 export type Loss = "nothing" | "work" | "row" | "secret" | "tenant";
@@ -88,7 +88,7 @@ export interface EndpointSpec<
   /** Of a create that may find its row there already. */
   readonly foundStatus?: 200;
   /** Statuses of success beside `status`: the handler says when (`call.answerWith`). */
-  readonly otherStatuses?: readonly (200 | 207)[];
+  readonly otherStatuses?: readonly (200 | 202 | 207)[];
   /** Kind of the row that a create makes, where that is not its noun's own. */
   readonly makes?: RefName;
   /** Why the product has it although nothing demands it. */
@@ -118,6 +118,8 @@ export interface EndpointSpec<
   readonly inflatedLimitBytes?: number;
   /** Mounted at the host root as well as under /api/v1. */
   readonly alsoAtRoot?: boolean;
+  /** Every path below it is answered alike. */
+  readonly alsoBelow?: true;
   /** An agent or user may send nothing at all where the body is optional as a whole. */
   readonly bodyOptional?: boolean;
 }
@@ -135,7 +137,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly errors: readonly ErrorCode[];
   readonly status: 200 | 201 | 202 | 302;
   readonly foundStatus: 200 | undefined;
-  readonly otherStatuses: readonly (200 | 207)[];
+  readonly otherStatuses: readonly (200 | 202 | 207)[];
   readonly makes: RefName | undefined;
   readonly own: string | undefined;
   readonly paging: Paging | undefined;
@@ -152,6 +154,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly ownLimit: boolean;
   readonly inflatedLimitBytes: number | undefined;
   readonly alsoAtRoot: boolean;
+  readonly alsoBelow: boolean;
   readonly bodyOptional: boolean;
   /** Builds the schemas on first use. */
   schemas(): Schemas;
@@ -242,6 +245,7 @@ function define<
     ownLimit: spec.ownLimit ?? false,
     inflatedLimitBytes: spec.inflatedLimitBytes,
     alsoAtRoot: spec.alsoAtRoot ?? false,
+    alsoBelow: spec.alsoBelow ?? false,
     bodyOptional: spec.bodyOptional ?? false,
     schemas() {
       built ??= {

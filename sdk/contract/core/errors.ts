@@ -135,6 +135,7 @@ export const errorTable = {
   INVALID_TRANSITION: [409, "Status change not allowed"],
   ORG_READ_ONLY: [409, "Organization read only"],
   ALREADY_PENDING: [409, "Already pending"],
+  EXECUTION_TIMED_OUT: [409, "Tool execution timed out"],
   wrong_status: [409, "Elevation is not approved"],
   race_lost: [409, "Elevation was already claimed"],
   ALREADY_DECOMMISSIONED: [409, "Device is already decommissioned"],

@@ -43,6 +43,7 @@ import { patches } from "../resources/software/patches.ts";
 import { eventLogs } from "../resources/remote/event-logs.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
+import { mcpTools } from "../resources/integrations/mcp-tools.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { auditRetention } from "../resources/audit/audit-retention.ts";
@@ -93,6 +94,7 @@ export type Contract = {
   readonly eventLogs: typeof eventLogs;
   readonly processes: typeof processes;
   readonly services: typeof services;
+  readonly mcpTools: typeof mcpTools;
   readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
   readonly auditRetention: typeof auditRetention;
@@ -100,7 +102,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, approverDevices, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, approverDevices, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, mcpTools, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -146,6 +148,7 @@ export const areaOf = {
   eventLogs: "remote",
   processes: "remote",
   services: "remote",
+  mcpTools: "integrations",
   webhooks: "integrations",
   auditLogs: "audit",
   auditRetention: "audit",

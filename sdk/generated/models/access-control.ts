@@ -733,7 +733,7 @@ export interface ElevationEvent {
   event: "requested" | "auto_approved" | "approved" | "denied" | "expired" | "revoked" | "command_executed" | "activated" | "cleaned" | "evidence_attached";
   /** Date and time (RFC 3339). */
   at: string;
-  actorType: "user" | "agent" | "system";
+  actorType: "user" | "agent" | "api_key" | "system";
   actorName: string | null;
   details: Record<string, unknown>;
 }

@@ -1178,34 +1178,6 @@ export interface DeviceEvent {
   createdAt: string;
 }
 
-export interface DeviceGroup {
-  /** Id of a device group. */
-  id: string;
-  /** Id of an organization. */
-  orgId: string;
-  /** Lists only. */
-  orgName?: string | null;
-  /** Null: of the whole organization; id of a site. */
-  siteId: string | null;
-  name: string;
-  description: string | null;
-  type: "static" | "dynamic";
-  /** Of a dynamic group: what its devices match. */
-  filterConditions: {
-    operator: "AND" | "OR";
-    /** At least 1 items. */
-    conditions: Record<string, unknown>[];
-  } | null;
-  filterFieldsUsed: string[];
-  /** Id of a device group. */
-  parentId: string | null;
-  deviceCount: number;
-  /** Date and time (RFC 3339). */
-  createdAt: string;
-  /** Date and time (RFC 3339). */
-  updatedAt: string;
-}
-
 export interface DeviceGroupDetail {
   /** Id of a device group. */
   id: string;
@@ -1232,7 +1204,7 @@ export interface DeviceGroupDetail {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
-  /** Of a dynamic group: when all devices were last looked at; date and time (RFC 3339). */
+  /** Of a dynamic group: when all devices were last looked at; null: its devices are not all written yet; date and time (RFC 3339). */
   lastEvaluatedAt: string | null;
   /** Why its devices are those of an earlier look. */
   lastEvaluationError: string | null;

@@ -240,6 +240,29 @@ export interface WebhooksRetryResult {
   delivery: WebhookDelivery;
 }
 
+export interface RpcAnswer {
+  jsonrpc: "2.0";
+  /** At most 255 characters. */
+  id: string | number;
+  result?: Record<string, unknown>;
+  error?: {
+    code: number;
+    message: string;
+    data?: unknown;
+  };
+}
+
+export interface RpcMessage {
+  /** Version of the protocol. */
+  jsonrpc: "2.0";
+  /** Names the answer; only a notification has none; at most 255 characters. */
+  id?: string | number;
+  /** Initialize, ping, tools/list, tools/call, or notifications/…; at most 100 characters. */
+  method: string;
+  /** What the method takes. */
+  params?: Record<string, unknown>;
+}
+
 export interface ToldEvent {
   id: string;
   type: string;

@@ -20,17 +20,30 @@ export const boundedReadOf = (db: Kysely<Database>): BoundedRead | undefined =>
 /** A connection that can be told to give up what it runs, from another one; resolves once its process was told. */
 export interface StoppableClient extends PostgresPoolClient {
   stop(): Promise<void>;
+  /** Runs a statement that the connection keeps nothing of. */
+  queryOnce(sql: string, parameters: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /** Closed where it may not be lent again. */
   release(destroy?: boolean): void;
 }
 
 /**
- * The limit is the database's own. All three statements are sent at once, so that it costs no trip. What nobody waits for
+ * What is built for one caller is planned for its values, as for data in memory: what most devices have is read as it
+ * lies, or from an index that has all that is asked for.
+ */
+const forOnce = ["plan_cache_mode = force_custom_plan", "random_page_cost = 1.1"];
+
+const sent = (client: StoppableClient, word: "set" | "reset", settings: readonly string[]) =>
+  client.query(settings.map((setting) => `${word} ${setting}`).join("; "), []);
+
+const namesOf = (settings: readonly string[]) => settings.map((setting) => setting.split(" ")[0] as string);
+
+/**
+ * The limit is the database's own. All statements are sent at once, so that it costs no trip. What nobody waits for
  * any more is ended.
  */
 export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
   return async (sql, parameters, bounds) => {
-    const { untilMs, gone } = bounds;
+    const { untilMs, gone, once = false } = bounds;
     const client = (await pool.connect()) as StoppableClient;
     let stopped: Promise<void> | undefined;
     let broken = false;
@@ -43,14 +56,15 @@ export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
       const leftMs = Math.ceil(untilMs - performance.now());
       if (leftMs <= 0) throw new ReadGivenUp("RMM_READ_LATE");
       gone.addEventListener("abort", stop, { once: true });
+      const settings = [`statement_timeout = ${leftMs}`, ...(once ? forOnce : [])];
       const [set, read, reset] = await Promise.allSettled([
-        client.query(`set statement_timeout = ${leftMs}`, []),
-        client.query<Row>(sql, parameters),
-        client.query("reset statement_timeout", []),
+        sent(client, "set", settings),
+        once ? client.queryOnce(sql, parameters) : client.query<Row>(sql, parameters),
+        sent(client, "reset", namesOf(settings)),
       ]);
       gone.removeEventListener("abort", stop);
       if (stopped) {
-        broken = !(await isUntouched(client, stopped));
+        broken = !(await isUntouched(client, stopped, namesOf(settings)));
         throw new ReadGivenUp("RMM_READ_LEFT");
       }
       for (const one of [set, read, reset]) if (one.status === "rejected") throw one.reason;
@@ -62,9 +76,9 @@ export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
 }
 
 /** The word to stop may meet a later statement: then nobody else's, and the limit is off afterwards. */
-async function isUntouched(client: StoppableClient, stopped: Promise<void>): Promise<boolean> {
+async function isUntouched(client: StoppableClient, stopped: Promise<void>, settings: readonly string[]) {
   await stopped;
-  const reset = () => client.query("reset statement_timeout", []);
+  const reset = () => sent(client, "reset", settings);
   return reset()
     .catch(reset)
     .then(

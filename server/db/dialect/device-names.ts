@@ -39,15 +39,33 @@ export type NameSearch = {
 
 /** Devices of which one of the fields contains the text without regard to case; `isLongEnough` for it. */
 export function nameSearch(needle: string, of: NamesOf, searched: readonly NameField[]): NameSearch {
-  const folded = needle.toLowerCase();
+  return searchFor([needle.toLowerCase()], containsPattern(needle), of, searched);
+}
+
+/**
+ * Devices among which all are whose field contains the text by simple case folding (docs/filters.md), and some more;
+ * undefined where the index cannot tell. Only of plain letters is it known what other characters fold to them: to `k` the
+ * sign of kelvins, which the index has as `k`, to `s` the long `s`, which it has as it is.
+ */
+export function looseNameSearch(text: string, of: NamesOf, field: NameField): NameSearch | undefined {
+  if (!/^[\0-\x7f]*$/.test(text)) return undefined;
+  const parts = text
+    .toLowerCase()
+    .split("s")
+    .filter((part) => part.length >= GRAM);
+  return parts.length === 0 ? undefined : searchFor(parts, containsPattern(text).replaceAll("s", "_"), of, [field]);
+}
+
+function searchFor(parts: readonly string[], pattern: string, of: NamesOf, searched: readonly NameField[]): NameSearch {
   const columns = searched.map((name) => fields[name][1]).join(" ");
-  const text = `{${columns}} : "${folded.replaceAll('"', '""')}"`;
+  const texts = parts.map((part) => `{${columns}} : "${part.replaceAll('"', '""')}"`);
   const [column, tenant] = tenantOf(of);
+  const tenants = column === undefined ? [] : [`${column} : "${tenantMark(tenant)}"`];
   return {
-    match: column === undefined ? text : `${column} : "${tenantMark(tenant)}" AND ${text}`,
+    match: [...tenants, ...texts].join(" AND "),
     bits: searched.reduce((sum, name) => sum | fields[name][0], 0),
-    pattern: containsPattern(needle),
-    words: JSON.stringify([...gramsOf(folded), ...(column === undefined ? [] : [`${column} ${tenant}`])]),
+    pattern,
+    words: JSON.stringify([...gramsOf(parts), ...(column === undefined ? [] : [`${column} ${tenant}`])]),
   };
 }
 
@@ -56,9 +74,12 @@ function tenantOf(of: NamesOf): ["org" | "partner", string] | [undefined] {
   return of.kind === "partner" ? ["partner", of.partnerId] : [undefined];
 }
 
-function gramsOf(folded: string): Set<string> {
-  const points = [...folded];
-  return new Set(points.slice(GRAM - 1).map((_, index) => points.slice(index, index + GRAM).join("")));
+function gramsOf(parts: readonly string[]): Set<string> {
+  const grams = parts.flatMap((part) => {
+    const points = [...part];
+    return points.slice(GRAM - 1).map((_, index) => points.slice(index, index + GRAM).join(""));
+  });
+  return new Set(grams);
 }
 
 /** True for the ids of such devices. */

@@ -2,16 +2,27 @@ import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import { foldCase } from "#contract/core/patterns/any-case";
 import { TITLE_CONTAINS } from "./compilers.ts";
 import type { DialectName } from "./index.ts";
+import { patternAsLike } from "./pattern-like.ts";
 import { postgresPattern, postgresText } from "./postgres-pattern.ts";
-import { escapeLike } from "./text.ts";
 
 /** Where filters differ by database (docs/filters.md). Each takes columns and values, never text of a statement. */
 
-/** Texts in which the pattern is found. SQLite has the function `pattern_found` (`sqlite-functions.ts`). */
-export const isFound = (text: Expression<string | null>, pattern: string, dialect: DialectName): Expression<SqlBool> =>
-  dialect === "postgres"
-    ? sql<SqlBool>`${text} collate "C" ~ ${postgresPattern(pattern)}`
-    : sql<SqlBool>`pattern_found(${pattern}, ${text})`;
+/**
+ * Texts in which the pattern is found. SQLite has the function `pattern_found` (`sqlite-functions.ts`). What every such text
+ * is like is asked first: an engine of patterns takes ten times as long over each.
+ */
+export function isFound(text: Expression<string | null>, pattern: string, dialect: DialectName): Expression<SqlBool> {
+  const like = patternAsLike(pattern);
+  const found =
+    dialect === "postgres"
+      ? sql<SqlBool>`${text} collate "C" ~ ${postgresPattern(pattern)}`
+      : sql<SqlBool>`pattern_found(${pattern}, ${text})`;
+  return like === "%" ? found : sql<SqlBool>`(${isLikeText(text, like, dialect)} and ${found})`;
+}
+
+/** Postgres takes the backslash by itself; told of another sign, it rewrites the pattern for every row. */
+const isLikeText = (text: Expression<string | null>, like: string, dialect: DialectName): Expression<SqlBool> =>
+  dialect === "postgres" ? sql<SqlBool>`${text} like ${like}` : sql<SqlBool>`${text} like ${like} escape '\\'`;
 
 /** Where a text is looked for in another. */
 export type Place = "anywhere" | "start" | "end";
@@ -19,28 +30,33 @@ export type Place = "anywhere" | "start" | "end";
 /**
  * Texts with this text in them, literally and in any case (simple case folding of Unicode). Each database does that by
  * itself for plain letters; of other texts, which are few, SQLite asks the function `has_text`, Postgres a pattern with
- * all spellings.
+ * all spellings. `isKey`: plain letters of the column are small already.
  */
 export function hasText(
   column: Expression<string | null>,
   text: string,
   place: Place,
-  dialect: DialectName,
+  { dialect, isKey = false }: { dialect: DialectName; isKey?: boolean },
 ): Expression<SqlBool> {
   const folded = escapeLike(foldCase(text));
   const like = `${place === "start" ? "" : "%"}${folded}${place === "end" ? "" : "%"}`;
-  const inAscii = sql`${column} like ${like} escape '!'`;
-  return dialect === "postgres"
-    ? sql<SqlBool>`case when octet_length(${column}) = char_length(${column}) then lower(${column} collate "C") like ${like} escape '!' else ${column} collate "C" ~ ${postgresText(text, { start: place === "start", end: place === "end" })} end`
-    : sql<SqlBool>`case when octet_length(${column}) = length(${column}) then ${inAscii} else has_text(${column}, ${foldCase(text)}, ${place}) end`;
+  if (dialect === "sqlite")
+    return sql<SqlBool>`case when octet_length(${column}) = length(${column}) then ${isLikeText(column, like, dialect)} else has_text(${column}, ${foldCase(text)}, ${place}) end`;
+  const small = isKey ? column : sql<string>`lower(${column} collate "C")`;
+  return sql<SqlBool>`case when octet_length(${column}) = char_length(${column}) then ${isLikeText(small, like, dialect)} else ${column} collate "C" ~ ${postgresText(text, { start: place === "start", end: place === "end" })} end`;
 }
+
+/** `%` and `_` mean themselves. */
+const escapeLike = (text: string) => text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
+
+const containsFolded = (folded: string) => `%${folded.replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
 
 /** Titles of software with this text in them: few, of all programs, are looked through (migration "fleet filter indexes"). */
 export function titleContains(title: Expression<string>, text: string, dialect: DialectName): Expression<SqlBool> {
   const eb = expressionBuilder<never, never>();
   const folded = foldCase(text);
   const spelled = dialect === "postgres" ? postgresText(text, { start: false, end: false }) : "";
-  return eb.fn<SqlBool>(TITLE_CONTAINS, [title, eb.val(`%${escapeLike(folded)}%`), eb.val(folded), eb.val(spelled)]);
+  return eb.fn<SqlBool>(TITLE_CONTAINS, [title, eb.val(containsFolded(folded)), eb.val(folded), eb.val(spelled)]);
 }
 
 /** A number that is compared with one of any type: Postgres would read it as one of the column's. */

@@ -1,5 +1,6 @@
 import {
   type Expression,
+  ExpressionWrapper,
   expressionBuilder,
   type Kysely,
   PostgresAdapter,
@@ -134,7 +135,17 @@ export const elementsOf = (column: Expression<readonly string[]>, dialect: Diale
     : sql<{ value: string }>`json_each(${column})`;
 
 /** The ids that a query finds as the text of one JSON array: a list of any length that costs the process no rows. */
-export const idList = (found: Expression<{ id: string }>, dialect: DialectName) =>
-  dialect === "postgres"
-    ? sql<string>`(select coalesce(json_agg(found.id), '[]')::text from ${found} as found)`
-    : sql<string>`(select json_group_array(found.id) from ${found} as found)`;
+export function idList(
+  found: Expression<{ id: string }>,
+  dialect: DialectName,
+): ExpressionWrapper<never, never, string> {
+  const ids =
+    dialect === "postgres"
+      ? sql<string>`coalesce(json_agg(found.id), '[]')::text`
+      : sql<string>`json_group_array(found.id)`;
+  const rows = new ExpressionWrapper<{ found: { id: string } }, "found", { id: string }>(found.toOperationNode());
+  const list = expressionBuilder<{ found: { id: string } }, never>()
+    .selectFrom(rows.as("found") as never)
+    .select(ids.as("ids"));
+  return new ExpressionWrapper(list.toOperationNode());
+}

@@ -1,5 +1,5 @@
-import { sql } from "kysely";
-import type { TableName } from "../tables.ts";
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Database, TableName } from "../tables.ts";
 import type { Tx } from "../unit-of-work.ts";
 import type { DialectName, Store } from "./index.ts";
 
@@ -29,6 +29,19 @@ export function held<Q extends { forUpdate(): Q }>(query: Q, dialect: DialectNam
 /** Reads rows that nobody changes until the transaction ends. */
 export function shared<Q extends { forShare(): Q }>(query: Q, dialect: DialectName): Q {
   return dialect === "postgres" ? query.forShare() : query;
+}
+
+/** Rows that nobody changes until the transaction ends, however many: none of them is read. */
+export async function holdAll<O>(
+  tx: Tx,
+  query: SelectQueryBuilder<Database, keyof Database, O>,
+  dialect: DialectName,
+): Promise<void> {
+  if (dialect !== "postgres") return;
+  await tx
+    .selectFrom(query.forShare().as("held"))
+    .select((eb) => eb.fn.countAll().as("count"))
+    .execute();
 }
 
 /** `for update skip locked` where the database has it; SQLite's one writer needs none. */

@@ -123,18 +123,20 @@ const adapted = new WeakMap<ServerClient, PostgresPoolClient>();
 function adapt(client: ServerClient, pool: pg.Pool): PostgresPoolClient {
   const known = adapted.get(client);
   if (known) return known;
+  const run = async (known: { text: string; name?: string }, values: readonly unknown[]) => {
+    try {
+      const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
+      // Several statements at once, which set something, have a result each.
+      return Array.isArray(result) ? { command: "SET", rows: [] } : { ...result, rows: named(result, known.name) };
+    } catch (error) {
+      distrust(error, client.scoped);
+      throw error;
+    }
+  };
   const made = {
-    query: async (text: string, values: readonly unknown[] = []) => {
-      if (await ranLift(text, client, client.scoped)) return { command: "SELECT", rows: [] };
-      const known = statement(text);
-      try {
-        const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
-        return { ...result, rows: named(result, known.name) };
-      } catch (error) {
-        distrust(error, client.scoped);
-        throw error;
-      }
-    },
+    query: async (text: string, values: readonly unknown[] = []) =>
+      (await ranLift(text, client, client.scoped)) ? { command: "SELECT", rows: [] } : run(statement(text), values),
+    queryOnce: (text: string, values: readonly unknown[]) => run({ text }, values),
     stop: () => stopStatement(client.pid, pool),
     release: (destroy?: boolean) => client.release(destroy),
   } as unknown as StoppableClient;

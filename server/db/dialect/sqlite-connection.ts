@@ -2,10 +2,15 @@ import { registerAuditFunctions } from "../../audit/sqlite-functions.ts";
 import { registerTextFunctions } from "./sqlite-functions.ts";
 import { openSqliteFile, type SqliteConnection } from "./sqlite-library.ts";
 
+/** Pages of the log that are written back together: 16 MB. */
+export const CHECKPOINT_PAGES = 4_000;
+/** Of a connection whose log is written back in a thread: where that does not keep up, a commit does it. */
+const LAST_RESORT_PAGES = 4 * CHECKPOINT_PAGES;
+
 interface ConnectionOptions {
   readonly?: boolean;
   cacheMb?: number;
-  /** Its owner waits for the disk after each commit (`group-sync.ts`); otherwise the commit itself does. */
+  /** Its owner waits for the disk after each commit (`group-sync.ts`), and writes the log back; otherwise the commit does. */
   syncedByOwner?: boolean;
 }
 
@@ -19,7 +24,7 @@ export function connectSqlite(
   raw.pragma(`synchronous = ${syncedByOwner ? "NORMAL" : "FULL"}`);
   // 64 MB of pages, and a checkpoint every 16 MB: random keys (hashes, old ids) would otherwise read and write pages again and again.
   raw.pragma(`cache_size = -${cacheMb * 1_024}`);
-  raw.pragma("wal_autocheckpoint = 4000");
+  raw.pragma(`wal_autocheckpoint = ${syncedByOwner ? LAST_RESORT_PAGES : CHECKPOINT_PAGES}`);
   raw.pragma("foreign_keys = ON");
   raw.pragma("recursive_triggers = ON");
   raw.pragma("trusted_schema = ON");

@@ -2,8 +2,10 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kys
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { boundsOfQuery } from "../read-bounds.ts";
 import { fairTurn } from "./fair-turn.ts";
+import type { Checkpoints } from "./sqlite-checkpoints.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import type { ReadThreads } from "./sqlite-threads.ts";
+import type { Turns } from "./turns.ts";
 
 export interface SqliteConnections {
   /** Refuse a second connection inside a transaction. */
@@ -16,6 +18,8 @@ export interface SqliteConnections {
   readonly threads: ReadThreads | undefined;
   /** Makes commits durable; undefined = nothing is kept, or nothing written. */
   readonly disk: SqliteDisk | undefined;
+  readonly checkpoints: Checkpoints | undefined;
+  readonly writing: Turns;
 }
 
 export interface SqliteDisk {
@@ -30,7 +34,6 @@ export interface SqliteDisk {
  */
 export class SqliteReadWriteDriver implements Driver {
   readonly #databases: SqliteConnections;
-  readonly #writing = new Turns();
   /** Kysely remembers each connection it was given; new ones for every query would burden the collector. */
   readonly #idle: Connection[] = [];
 
@@ -42,7 +45,7 @@ export class SqliteReadWriteDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     if (this.#databases.watch) refuseInsideTransaction();
-    return this.#idle.pop() ?? new Connection(this.#databases, this.#writing);
+    return this.#idle.pop() ?? new Connection(this.#databases);
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -66,6 +69,7 @@ export class SqliteReadWriteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#databases.threads?.close();
+    await this.#databases.checkpoints?.close();
     await this.#databases.disk?.close();
     // The last connection writes the log back into the file; one that only reads cannot, and would leave both.
     if (this.#databases.reader !== this.#databases.writer) this.#databases.reader.close();
@@ -75,17 +79,18 @@ export class SqliteReadWriteDriver implements Driver {
 
 class Connection implements DatabaseConnection {
   readonly #databases: SqliteConnections;
-  readonly #writing: Turns;
   #inTransaction = false;
+  /** Rows that its transaction has written. */
+  #rows = 0;
 
-  constructor(databases: SqliteConnections, writing: Turns) {
+  constructor(databases: SqliteConnections) {
     this.#databases = databases;
-    this.#writing = writing;
   }
 
   async begin(): Promise<void> {
-    await this.#writing.take();
+    await this.#databases.writing.take();
     this.#inTransaction = true;
+    this.#rows = 0;
     // One that starts as a reader can fail when it first writes; the lock is taken at once.
     this.#databases.writer.run("begin immediate");
   }
@@ -93,6 +98,7 @@ class Connection implements DatabaseConnection {
   commit(): void {
     this.#databases.writer.run("commit");
     this.release();
+    this.#databases.checkpoints?.committed(this.#rows);
   }
 
   /** A full disk ends the transaction by itself: report the failure itself, not that there is nothing to roll back. */
@@ -109,29 +115,25 @@ class Connection implements DatabaseConnection {
   release(): void {
     if (!this.#inTransaction) return;
     this.#inTransaction = false;
-    this.#writing.pass();
+    this.#databases.writing.pass();
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     await fairTurn();
-    const { writer, reader, threads, disk } = this.#databases;
-    if (this.#inTransaction) return writer.run<R>(sql, parameters);
+    const { writer, reader, threads, disk, checkpoints, writing } = this.#databases;
+    if (this.#inTransaction) {
+      const done = writer.run<R>(sql, parameters);
+      if (query.kind !== "SelectQueryNode") this.#rows += rowsOf(done);
+      return done;
+    }
     if (query.kind === "SelectQueryNode") {
       if (threads?.areNeeded()) return { rows: (await threads.rows(sql, parameters, boundsOfQuery(query))) as R[] };
       return reader.run<R>(sql, parameters);
     }
-    const written = await this.#alone(() => writer.run<R>(sql, parameters));
+    const written = await writing.alone(() => writer.run<R>(sql, parameters));
+    checkpoints?.committed(rowsOf(written));
     await disk?.durable();
     return written;
-  }
-
-  async #alone<T>(write: () => T): Promise<T> {
-    await this.#writing.take();
-    try {
-      return write();
-    } finally {
-      this.#writing.pass();
-    }
   }
 
   /** A read that stays open would show all others the database of its beginning: long reads go page by page. */
@@ -140,19 +142,4 @@ class Connection implements DatabaseConnection {
   }
 }
 
-/** A lock whose waiters are woken one at a time, in the order they came. */
-class Turns {
-  #taken = false;
-  readonly #waiting: (() => void)[] = [];
-
-  async take(): Promise<void> {
-    if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#taken = true;
-  }
-
-  pass(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#taken = false;
-  }
-}
+const rowsOf = ({ rows, numAffectedRows }: QueryResult<unknown>): number => Number(numAffectedRows ?? rows.length);

@@ -12,18 +12,22 @@ import { GroupSync } from "./group-sync.ts";
 import type { Store } from "./index.ts";
 import { Signals } from "./signals.ts";
 import { withSingleReads } from "./single-read.ts";
+import { Checkpoints } from "./sqlite-checkpoints.ts";
 import { connectSqlite } from "./sqlite-connection.ts";
 import { type SqliteConnections, type SqliteDisk, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 import { handleOf, type SqliteHandle } from "./sqlite-handle.ts";
 import { openSqliteFile } from "./sqlite-library.ts";
 import { SqliteLog } from "./sqlite-log.ts";
 import { LARGE_BYTES, readThreads } from "./sqlite-threads.ts";
+import { Turns } from "./turns.ts";
 
 interface SqliteOptions {
   readonly?: boolean;
   watch?: boolean;
   /** Size of the database from which lists are read in threads. */
   largeBytes?: number;
+  /** Pages of the log that are written back together. */
+  pages?: number;
 }
 
 /** Opens (and creates, mode 0600) the embedded database. */
@@ -41,10 +45,15 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Store {
   const reading = alone ? undefined : connectSqlite(file, { readonly: true });
   const reader = reading ? handleOf(reading) : writer;
   const threads = reading && readThreads(file, reading, options.largeBytes ?? LARGE_BYTES);
-  const db = new Kysely<Database>({ dialect: new EmbeddedDialect({ writer, reader, threads, watch, disk }) });
+  const writing = new Turns();
+  const checkpoints = alone ? undefined : new Checkpoints(file, writing, options);
+  const db = new Kysely<Database>({
+    dialect: new EmbeddedDialect({ writer, reader, threads, watch, disk, checkpoints, writing }),
+  });
   const memory = inMemory();
+  const none = { threads: undefined, disk: undefined, checkpoints: undefined };
   const volatile = new Kysely<Database>({
-    dialect: new EmbeddedDialect({ writer: memory, reader: memory, threads: undefined, watch: false, disk: undefined }),
+    dialect: new EmbeddedDialect({ writer: memory, reader: memory, ...none, watch: false, writing: new Turns() }),
   });
   const signals = new Signals();
   return {

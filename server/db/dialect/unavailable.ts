@@ -11,3 +11,6 @@ const codes =
 /** The driver for Postgres has no code for the end of a connection that it did not ask for. */
 const lostConnection =
   /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
+
+/** Postgres ended one of the transactions that wait for each other. */
+export const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "40P01";

@@ -2,6 +2,7 @@ import type { Declared } from "../table-declaration.ts";
 import type { AuthenticatorPoliciesTable } from "./approver-devices.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
+import type { ToolExecutionsTable } from "./tool-executions.ts";
 
 export interface AccessControlTables {
   pamRules: PamRulesTable;
@@ -10,6 +11,7 @@ export interface AccessControlTables {
   elevationRequests: ElevationRequestsTable;
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
+  toolExecutions: ToolExecutionsTable;
   authenticatorPolicies: AuthenticatorPoliciesTable;
 }
 
@@ -46,6 +48,12 @@ export const accessControlTables = {
     json: ["facts"],
   },
   elevationServerDevices: { owner: "system", writtenBy: "access-control/elevation-requests" },
+  toolExecutions: {
+    owner: "org",
+    writtenBy: "access-control/tool-executions",
+    lifted: ["insert", "update", "delete"],
+    json: ["outcome"],
+  },
   // What may only be raised is judged by the server.
   authenticatorPolicies: {
     owner: "partner",

@@ -20,6 +20,8 @@ export interface ApiKeysTable {
   principalType: "human" | "service";
   principalId: string | null;
   createdBy: Fixed<string | null>;
+  /** Who made today's material: created it or rotated it last. */
+  issuedBy: string | null;
   lastUsedAt: string | null;
   usageCount: number;
   /** When this material was made: at creation or by the last rotation. */

@@ -79,7 +79,7 @@ export interface ElevationAuditTable {
   position: Fixed<number>;
   event: Fixed<(typeof elevationEvents)[number]>;
   at: Fixed<string>;
-  actorType: Fixed<"user" | "agent" | "system">;
+  actorType: Fixed<"user" | "agent" | "api_key" | "system">;
   actorId: Fixed<string | null>;
   actorName: Fixed<string | null>;
   facts: Fixed<Json>;

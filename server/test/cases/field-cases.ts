@@ -82,7 +82,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C15: held({ [organizations]: 1, [search]: 1, [partners]: 1, [oddRequests]: 2 }),
   C16: held({ [apiKeys]: 1, [keys]: 1, [organizations]: 1, [partners]: 1, [oddRequests]: 1 }),
   C17: waitsFor("alerts"),
-  C18: held({ "server/features/fleet/saved-filters/preview.test.ts": 1 }),
+  C18: held({ "server/features/fleet/saved-filters/preview.test.ts": 2 }),
   C19: held({ [ssoLogins]: 1, [contacts]: 1 }),
   C20: held({ "server/features/sign-in/sso-logins/accounts.test.ts": 1 }),
   C21: held({

@@ -45,6 +45,12 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
     "elevation.approved": "access-control/elevation-requests/deciding.test.ts",
     "elevation.expired": "access-control/elevation-requests/deciding.test.ts",
   },
+  "mcpTools.send": {
+    "device.updated": "integrations/mcp-tools/tools.test.ts",
+    "elevation.auto_approved": "integrations/mcp-tools/gate.test.ts",
+    "elevation.denied": "integrations/mcp-tools/gate.test.ts",
+    "elevation.requested": "integrations/mcp-tools/gate.test.ts",
+  },
   "organizations.update": {
     "organization.offboarding": "tenancy/organizations/organizations.test.ts",
     "device.command.failed": "fleet/devices/change-devices.test.ts",

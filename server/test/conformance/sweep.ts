@@ -183,9 +183,9 @@ class Sweep implements Swept {
     throw new Error(`${name}: ${changed.join(", ")}, and yet the answer was ${told.join(", ")}`);
   }
 
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+  async request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
     this.#written = true;
-    return this.server.request(method, path, options);
+    return asEnvelope(await this.server.request(method, path, options));
   }
 
   caller(scope: ScopeName, tenant: Tenant, options: Partial<TestUser> = {}): Promise<SignedInUser> {
@@ -203,7 +203,7 @@ class Sweep implements Swept {
     if (isPublic(item)) return {};
     if (kinds.includes("agent")) return { token: tenant.agentToken };
     if (kinds.includes("user")) return { token: (await this.caller(scopeOfExample(item, tenant), tenant)).token };
-    return { headers: { "x-api-key": tenant.partnerKey } };
+    return { headers: { "x-api-key": kinds.includes("apiKey") ? tenant.apiKey : tenant.partnerKey } };
   }
 
   async prepared(item: Case, tenant: Tenant): Promise<Ready> {
@@ -261,7 +261,15 @@ export async function withAgent(
   }
 }
 
-function send(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
+/** An error of JSON-RPC as other endpoints tell it: what it is about stands in its data. */
+function asEnvelope(answer: Answer): Answer {
+  const { error } = (answer.body ?? {}) as { error?: { message: string; data?: { code: string; issues?: unknown } } };
+  if (answer.status < 400 || typeof error !== "object" || !error.data) return answer;
+  const { code, issues, ...details } = error.data;
+  return { ...answer, body: { error: error.message, code, details: issues ?? details } };
+}
+
+async function send(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };
   const query = new URLSearchParams(
@@ -269,11 +277,12 @@ function send(server: TestServer, item: Case, options: CallOptions): Promise<Ans
   );
   const path = pathOf(item, params);
   const body = "body" in options ? options.body : example.body;
-  return server.request(item.endpoint.method, query.size > 0 ? `${path}?${query}` : path, {
+  const answer = await server.request(item.endpoint.method, query.size > 0 ? `${path}?${query}` : path, {
     ...(options.token === undefined ? {} : { token: options.token }),
     ...(body === undefined ? {} : { body }),
     ...(options.headers === undefined ? {} : { headers: options.headers }),
   });
+  return asEnvelope(answer);
 }
 
 /** The path with these parameters. */

@@ -6,7 +6,8 @@ import type { Scope } from "#server/db/scope";
 import { wallOf } from "#server/db/scope";
 import { scoped } from "#server/db/scoped";
 import type { Meets } from "#server/filters/context";
-import { conditionMaker } from "#server/filters/device-condition";
+import { conditionMaker, seesDecommissioned } from "#server/filters/device-condition";
+import { finderOf } from "#server/filters/find-devices";
 import { databases, startTestServer, type TestServer } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { filters, NOW } from "./arbitraries.ts";
@@ -43,6 +44,21 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
     let query = db.selectFrom("devices").select("devices.id").where(condition);
     if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
     return (await query.execute()).map(({ id }) => id).toSorted();
+  }
+
+  /** As previews find them: by what indexes know, or all at once. Devices out of service are seen where a condition names them. */
+  async function previewed(
+    filter: FilterGroup,
+    { scope, orgId, fewest }: { scope: Scope; orgId?: string; fewest: number },
+  ) {
+    const { store } = server.services;
+    const db = scoped(store.connection(wallOf(scope)), scope);
+    const finding = { db, scope, dialect: store.dialect, now: NOW, orgId, fewest };
+    const { few, first } = await finderOf(finding, filter);
+    const all = await few();
+    const { matches, totalCount } = all ? { matches: all, totalCount: all.length } : await first(DEVICES);
+    expect(totalCount).toBe(matches.length);
+    return matches.map(({ id }) => id).toSorted();
   }
 
   const expected = (filter: PlainGroup, { sees, seesGroups = true }: View) => {
@@ -82,11 +98,16 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
         filters(ids),
         fc.constantFrom(...views),
         fc.constantFrom<Meets>("wanted", "all", "some"),
-        async (filter, view, meets) => {
+        fc.constantFrom(0, 20, 1_000),
+        async (filter, view, meets, fewest) => {
           const checked = checkFilter(filter);
           if ("errors" in checked) throw new Error(JSON.stringify(checked.errors));
           const matched = await found(checked.filter, { ...view, meets });
           expect(matched).toEqual(expected(filter, view));
+          const isShown = ({ status }: PlainDevice) =>
+            status !== "decommissioned" || seesDecommissioned(checked.filter);
+          const shown = expected(filter, { ...view, sees: (device) => view.sees(device) && isShown(device) });
+          expect(await previewed(checked.filter, { ...view, fewest })).toEqual(shown);
         },
       ),
       { numRuns: inProof({ long: 10_000, short: 400 }), seed: SEED },

@@ -30,6 +30,28 @@ it("brings any rules into any order with whole numbers from 0 to 100,000, and ch
   }
 });
 
+it("overtakes no rule by one behind it on the way, wherever the run ends", () => {
+  const next = numbers(11);
+  const random = (below: number) => Math.floor(next.next().value! * below);
+  let steps = 0;
+  for (let round = 0; round < 500; round++) {
+    const width = [3, 20, 100_001][random(3)]!;
+    const order = Array.from({ length: 1 + random(8) }, (_, at): Placed => {
+      return { id: `id-${at}`, priority: random(width), createdAt: `2026-01-0${1 + random(3)}` };
+    });
+    let now = order;
+    for (const [id, priority] of newPriorities(order)) {
+      now = now.map((rule) => (rule.id === id ? { ...rule, priority } : rule));
+      steps += 1;
+      for (let behind = 1; behind < order.length; behind++)
+        for (let before = 0; before < behind; before++)
+          if (asServer(order[before]!, order[behind]!) < 0 && asServer(now[before]!, now[behind]!) > 0)
+            expect.fail(JSON.stringify({ order, now }));
+    }
+  }
+  expect(steps).toBeGreaterThan(500);
+});
+
 it("changes one priority to move one rule", () => {
   const at = (id: string, priority: number): Placed => ({ id, priority, createdAt: "2026-01-01" });
   expect([...newPriorities([at("c", 30), at("a", 10), at("b", 20)])]).toEqual([["c", 4]]);

@@ -11,9 +11,19 @@ const STEP = 10;
 
 /**
  * The priorities that bring rules into an order, of those alone that change: as few as there can be where the numbers
- * between the others leave room, else all of them anew.
+ * between the others leave room, else all of them anew. They stand in the order in which they are to be sent: first what
+ * goes up, from the last on, then what goes down, from the first on. Rules decide between two changes, and a run may end
+ * there: two rules that keep their order have it all the while, so that none of them is overtaken by one behind it.
  */
 export function newPriorities(order: readonly Placed[]): Map<string, number> {
+  const changed = prioritiesOf(order);
+  const rules = order.filter(({ id }) => changed.has(id));
+  const goesUp = ({ id, priority }: Placed) => (changed.get(id) as number) > priority;
+  const sent = [...rules.filter(goesUp).toReversed(), ...rules.filter((rule) => !goesUp(rule))];
+  return new Map(sent.map(({ id }) => [id, changed.get(id) as number]));
+}
+
+function prioritiesOf(order: readonly Placed[]): Map<string, number> {
   const kept = longestInOrder(order);
   const changed = new Map<string, number>();
   let lower = -1;

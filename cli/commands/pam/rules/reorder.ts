@@ -56,8 +56,9 @@ const examples = `Examples:
 `;
 const help = `
 It shows which priorities change before it asks, and reports each. Rules decide
-between two changes too. A run that ends half way is finished by the same
-command again. A file names every rule of the organization.
+between two changes too: no rule is overtaken on the way by one that stands
+behind it before and after. It ends where a change fails, and the same command
+finishes it. A file names every rule of the organization.
 `;
 
 async function reorder(context: Context, update: CommandSpec, called: string | undefined, options: Options) {
@@ -74,17 +75,18 @@ async function reorder(context: Context, update: CommandSpec, called: string | u
     await context.notice("The rules are in this order already");
     return exitCode("ok");
   }
-  const changed = order.filter(({ id }) => priorities.has(id));
-  for (const rule of changed) await context.notice(changeText(rule, priorities, { rules, order }));
+  for (const rule of order.filter(({ id }) => priorities.has(id)))
+    await context.notice(changeText(rule, priorities, { rules, order }));
   if (!globals.yes && !globals.dryRun) {
-    const question = `Change the priority of ${changed.length} of ${rules.length} rules ${placeText(context)}`;
+    const question = `Change the priority of ${priorities.size} of ${rules.length} rules ${placeText(context)}`;
     if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);
     if (!(await prompterOf(context.shell).confirm(`${question}?`))) throw declined("Nothing was changed");
   }
-  const each = changed.map(({ id, name }) => {
-    return { args: [id], called: name, options: { priority: String(priorities.get(id)) } };
+  const names = new Map(order.map(({ id, name }) => [id, name]));
+  const each = [...priorities].map(([id, priority]) => {
+    return { args: [id], called: names.get(id) as string, options: { priority: String(priority) } };
   });
-  return runEndpoint(context, update, { args: [], options: {}, each });
+  return runEndpoint(context, update, { args: [], options: {}, each, inOrder: true });
 }
 
 function checkPlace(called: string | undefined, { before, after, first, last, file }: Options): void {

@@ -87,23 +87,30 @@ describe("rules reorder", () => {
     expect(sent()).toEqual([[idOf(1), { priority: 40 }]]);
   });
 
-  it("numbers all anew where there is no room, and reports each, also of a run that fails half way", async () => {
-    rules = [rule(1, "A", 100), rule(2, "B", 100), rule(3, "C", 100), rule(4, "D", 100)];
-    refused = idOf(1);
-    const ran = await run(["reorder", "C", "--before", "B", "--yes", "--json"]);
+  it("numbers all anew where there is no room, what goes down behind what goes up, and sends nothing behind a failure", async () => {
+    rules = [rule(1, "A", 5), rule(2, "B", 6), rule(3, "C", 7), rule(4, "D", 700)];
+    const argv = ["reorder", "D", "--before", "B", "--yes", "--json"];
+    expect((await run(argv)).code).toBe(0);
+    expect(sent()).toEqual([
+      [idOf(3), { priority: 40 }],
+      [idOf(2), { priority: 30 }],
+      [idOf(1), { priority: 10 }],
+      [idOf(4), { priority: 20 }],
+    ]);
+    stub.seen.length = 0;
+    refused = idOf(2);
+    const ran = await run(argv);
     expect(ran.code).toBe(9);
     expect(sent()).toEqual([
-      [idOf(1), { priority: 10 }],
-      [idOf(3), { priority: 20 }],
+      [idOf(3), { priority: 40 }],
       [idOf(2), { priority: 30 }],
-      [idOf(4), { priority: 40 }],
     ]);
     const outcomes = JSON.parse(ran.stdout) as { outcome: string; key: string }[];
     expect(outcomes.map(({ outcome, key }) => [key, outcome])).toEqual([
-      ["A", "failed"],
       ["C", "done"],
-      ["B", "done"],
-      ["D", "done"],
+      ["B", "failed"],
+      ["A", "skipped"],
+      ["D", "skipped"],
     ]);
   });
 

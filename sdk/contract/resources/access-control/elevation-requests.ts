@@ -118,7 +118,7 @@ export const elevationRequests = resource(about, {
     summary: "Begin to prove an approval with an approver device",
     description:
       "The challenge is good for 120 seconds, once, in this session and for this request; a newer one voids it.",
-    access: staff().needs("devices:execute").orInPart("pam:approve"),
+    access: staff().needs("devices:execute").orInstead("pam:approve"),
     audit: { none: "decides nothing; the decision that brings the proof is audited" },
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "NOT_CONFIGURED"],
     loses: "nothing",
@@ -134,6 +134,7 @@ export const elevationRequests = resource(about, {
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
       "INVALID_STATE",
+      "EXECUTION_TIMED_OUT",
       "SELF_APPROVAL",
       "DEVICE_DECOMMISSIONED",
       "ORG_READ_ONLY",

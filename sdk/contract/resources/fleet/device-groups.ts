@@ -33,17 +33,17 @@ const fields = () => ({
   updatedAt: instant(),
 });
 
-/** Devices that are named together (docs/device-groups.md, "Groups"). */
-export const DeviceGroup = shape("DeviceGroup", () => z.object(fields()));
-
 const ListedGroup = shape("ListedDeviceGroup", () =>
   z.object({ ...fields(), deviceIds: z.array(idOf("device")).optional().describe("with includeMemberships") }),
 );
 
+/** Devices that are named together (docs/device-groups.md, "Groups"). */
 export const DeviceGroupDetail = shape("DeviceGroupDetail", () =>
   z.object({
     ...fields(),
-    lastEvaluatedAt: instant().nullable().describe("of a dynamic group: when all devices were last looked at"),
+    lastEvaluatedAt: instant()
+      .nullable()
+      .describe("of a dynamic group: when all devices were last looked at; null: its devices are not all written yet"),
     lastEvaluationError: z.string().nullable().describe("why its devices are those of an earlier look"),
   }),
 );
@@ -179,7 +179,7 @@ export const deviceGroups = resource(about, {
         filterConditions: writable().filterConditions.default(null),
         deviceIds: z.array(ref("device")).max(500).default([]).describe("devices of a static group, from the start"),
       }),
-    returns: DeviceGroup,
+    returns: DeviceGroupDetail,
   }),
   get: get("/groups/:id", {
     summary: "Show a device group",
@@ -202,7 +202,7 @@ export const deviceGroups = resource(about, {
       ...filterRefusals,
     ],
     body: () => z.object(writable()).partial(),
-    returns: DeviceGroup,
+    returns: DeviceGroupDetail,
   }),
   remove: del("/groups/:id", {
     summary: "Delete a device group with its memberships and their log",

@@ -12,6 +12,7 @@ import { ORIGIN } from "./commands.ts";
 import { holdElevation, holdMachine, refuseOutOfService, refuseOutOfUse } from "./hold.ts";
 import { addLine } from "./ledger.ts";
 import { leadingTo } from "./rules.ts";
+import { isToolAction } from "./tool-action.ts";
 
 type ActuateCall = typeof elevationRequests.actuate extends Endpoint<infer T> ? Call<T> : never;
 
@@ -44,6 +45,7 @@ async function actuateHeld(call: ActuateCall, tx: Tx, device: { id: string; orgI
   refuseOutOfService(machine);
   const elevation = await holdElevation(tx, services, { id, orgId: device.orgId });
   if (elevation?.deviceId !== device.id) throw problem("NOT_FOUND");
+  if (isToolAction(elevation)) throw lost("wrong_status", elevation.status);
   // Not before: one of another site is none of whoever reads the log of this device.
   call.audit.note({ details: { elevationRequestId: id } });
   if (elevation.status === "actuating") throw lost("race_lost", elevation.status);

@@ -7,6 +7,7 @@ import { problem } from "#server/problem";
 import type { ShownElevation } from "./queries.ts";
 import { CRITICAL, isSubject } from "./rules.ts";
 import { type Proven, readStanding, refuseUnderAssured, type Standing } from "./standing.ts";
+import { holdsKey } from "./tool-action.ts";
 
 export type RespondCall = typeof elevationRequests.respond extends Endpoint<infer T> ? Call<T> : never;
 
@@ -17,7 +18,8 @@ export type RespondCall = typeof elevationRequests.respond extends Endpoint<infe
  */
 export async function assure(call: RespondCall, elevation: ShownElevation): Promise<Proven> {
   const { userId } = user(call);
-  if (isSubject(elevation, user(call))) throw problem("SELF_APPROVAL");
+  const ownKey = await call.readAsSystem("decide elevations", (db) => holdsKey(db, elevation, userId));
+  if (ownKey || isSubject(elevation, user(call))) throw problem("SELF_APPROVAL");
   const { proof } = call.body;
   const device = proof && (await proveAssertion(call as Call, elevation.id, proof));
   const standing = await call.readAsSystem("decide elevations", (db) =>

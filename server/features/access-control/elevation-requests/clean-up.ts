@@ -3,9 +3,12 @@ import { word } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { tellDevice } from "#server/features/fleet/device-commands/signals";
 import type { Services } from "#server/services";
+import type { HeldElevation } from "./columns.ts";
 import { CLEANUP_TRIES, isBeingEnded, isSevered, queueEnding } from "./commands.ts";
 import { holdElevation, holdMachine } from "./hold.ts";
+import { addLine, bySystem } from "./ledger.ts";
 import { eachDue, type Found, type Wake } from "./sweep.ts";
+import { isToolAction } from "./tool-action.ts";
 
 const BATCH = 200;
 
@@ -47,6 +50,7 @@ async function cleanUpOne(tx: Tx, services: Services, { id, orgId, deviceId }: F
   const machine = deviceId === null ? undefined : await holdMachine(tx, services, deviceId);
   const elevation = await holdElevation(tx, services, { id, orgId });
   if (elevation?.enforcementStatus !== "cleanup_pending" || (await isBeingEnded(tx, id))) return false;
+  if (isToolAction(elevation)) return cleanedUp(tx, services, elevation);
   if (machine?.status === "quarantined") return false;
   if (machine === undefined || isSevered(machine) || elevation.cleanupTries >= CLEANUP_TRIES) {
     await tx
@@ -60,5 +64,18 @@ async function cleanUpOne(tx: Tx, services: Services, { id, orgId, deviceId }: F
   const cause = elevation.status === "expired" ? "expired" : "revoked";
   await queueEnding(tx, services, { elevation, machine, cause });
   wake(machine.id);
+  return true;
+}
+
+/** A call of a tool left nothing on a device that could be ended. */
+async function cleanedUp(tx: Tx, services: Services, elevation: HeldElevation): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("elevationRequests")
+    .set({ enforcementStatus: "cleaned" })
+    .where("id", "=", elevation.id)
+    .where("enforcementStatus", "=", "cleanup_pending")
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) return false;
+  await addLine(tx, services, elevation, { event: "cleaned", by: bySystem });
   return true;
 }

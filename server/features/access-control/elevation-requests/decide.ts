@@ -10,6 +10,7 @@ import { addLine, type LedgerActor } from "./ledger.ts";
 import { leadingTo } from "./rules.ts";
 import { isGrace, levelOf, type Proven, readStanding, refuseUnderAssured } from "./standing.ts";
 import { eventData } from "./told-of.ts";
+import { decideCall, isToolAction } from "./tool-action.ts";
 
 const byCaller = (call: RespondCall) => {
   const { userId, name } = user(call);
@@ -45,8 +46,9 @@ export async function approve(
     expiresAt: after(now, minutes * MINUTE),
     decidedAssuranceLevel: assuranceLevel,
     decidedVia: proven.device ? "webauthn_platform" : "session_tap",
-    enforcementStatus: "pending_dispatch",
+    enforcementStatus: isToolAction(elevation) ? "none" : "pending_dispatch",
   });
+  await decideCall(tx, call.services, approved, "approved");
   const { reason } = call.body;
   const evidence = {
     ...{ assuranceLevel, reauthenticated: proven.reauthenticated },
@@ -73,6 +75,7 @@ export async function deny(
     deniedByName: by.name,
     denialReason: reason,
   });
+  await decideCall(tx, call.services, denied, "rejected");
   await addLine(tx, call.services, denied, { event: "denied", by, facts: reason === null ? {} : { reason } });
   call.emit("elevation.denied", { orgId: denied.orgId, siteId, data: eventData(denied) });
   return denied;

@@ -9,6 +9,7 @@ import { expire } from "./expire.ts";
 import { bySystem } from "./ledger.ts";
 import { markRevoked } from "./mark-revoked.ts";
 import { eventData, siteOf } from "./told-of.ts";
+import { isToolAction } from "./tool-action.ts";
 
 interface Gone {
   readonly deviceId: string;
@@ -71,7 +72,7 @@ async function end(
   }
   const revoked = await markRevoked(tx, services, { elevation, by: bySystem, reason });
   if (!revoked) return;
-  if (reason === "device_decommissioned") await giveUp(tx, revoked);
+  if (reason === "device_decommissioned" && !isToolAction(revoked)) await giveUp(tx, revoked);
   else await queueCleanUp(tx, services, revoked);
   const place = { orgId: revoked.orgId, siteId: await siteOf(tx, revoked) };
   await emitEvents(tx, services, "elevation.revoked", [{ ...place, data: eventData(revoked) }]);

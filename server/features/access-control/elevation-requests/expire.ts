@@ -1,6 +1,7 @@
 import { recordWork } from "#server/audit/record-work";
 import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
+import { followRequest } from "#server/features/access-control/tool-executions/store";
 import { settleNotifications } from "#server/features/people/notifications/settle";
 import type { EventServices } from "#server/room-hooks";
 import { type HeldElevation, heldColumns } from "./columns.ts";
@@ -8,6 +9,7 @@ import { addLine, bySystem } from "./ledger.ts";
 import { leadingTo } from "./rules.ts";
 import { linkTo } from "./tell-approvers.ts";
 import { eventData, siteOf } from "./told-of.ts";
+import { isToolAction } from "./tool-action.ts";
 
 export type ExpiryCause = "stale" | "window" | "moved";
 
@@ -41,6 +43,7 @@ export async function expire(
     .returning(heldColumns)
     .executeTakeFirst();
   if (!ended) return undefined;
+  if (isToolAction(ended)) await followRequest(tx, services, ended, cause === "moved" ? "rejected" : "expired");
   await addLine(tx, services, ended, { event: "expired", by: bySystem, facts: { cause, from: elevation.status } });
   await settleNotifications(tx, linkTo(ended.id), now);
   const siteId = await siteOf(tx, ended);

@@ -4,7 +4,7 @@ import type { Services } from "#server/services";
 
 /** Who did it; what time or a hook does is the system's. */
 export interface LedgerActor {
-  readonly type: "user" | "agent" | "system";
+  readonly type: "user" | "agent" | "api_key" | "system";
   readonly id?: string | null;
   readonly name?: string | null;
 }

@@ -1,8 +1,10 @@
 import type { Tx } from "#server/db/unit-of-work";
+import { followRequest } from "#server/features/access-control/tool-executions/store";
 import type { EventServices } from "#server/room-hooks";
 import { type HeldElevation, heldColumns } from "./columns.ts";
 import { addLine, type LedgerActor } from "./ledger.ts";
 import { leadingTo } from "./rules.ts";
+import { isToolAction } from "./tool-action.ts";
 
 interface Revoking {
   /** Held by this transaction. */
@@ -34,6 +36,7 @@ export async function markRevoked(
     .returning(heldColumns)
     .executeTakeFirst();
   if (!revoked) return undefined;
+  if (isToolAction(revoked)) await followRequest(tx, services, revoked, "rejected");
   await addLine(tx, services, revoked, { event: "revoked", by, facts: { reason, from: elevation.status } });
   return revoked;
 }

@@ -2,7 +2,7 @@ import { outsideSites } from "#server/access/org-access";
 import type { Tx } from "#server/db/unit-of-work";
 import { settleNotifications } from "#server/features/people/notifications/settle";
 import { user } from "#server/http/call";
-import { after, MINUTE } from "#server/platform/clock";
+import { after } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { assure, type RespondCall } from "./assure.ts";
 import type { HeldElevation } from "./columns.ts";
@@ -12,6 +12,7 @@ import { holdElevation, holdMachine, refuseOutOfService, refuseOutOfUse } from "
 import { getElevation, type ShownElevation } from "./queries.ts";
 import type { Proven } from "./standing.ts";
 import { linkTo } from "./tell-approvers.ts";
+import { notPending, waitsMs } from "./tool-action.ts";
 
 /**
  * Decides a request, once: the first decision counts (docs/elevation-requests.md, "Deciding"). A denial works in every
@@ -27,13 +28,13 @@ export async function respond(call: RespondCall) {
     siteIds: [seen.siteId],
     details: { flowType: seen.flowType, deviceId: seen.deviceId, riskTier: seen.riskTier, ...(reason && { reason }) },
   });
-  if (seen.status !== "pending") throw problem("INVALID_STATE", { details: { status: seen.status } });
+  if (seen.status !== "pending") throw notPending(seen);
   const proven = decision === "approve" ? await assure(call, seen) : undefined;
   const decided = await call.transaction(() =>
     call.asSystem("decide elevations", (tx) => decideHeld(call, tx, { seen, proven })),
   );
   const { id, status, enforcementStatus } = decided;
-  if (status === "expired") throw problem("INVALID_STATE", { details: { status } });
+  if (status === "expired") throw notPending(decided);
   return { success: true as const, id, status, enforcementStatus };
 }
 
@@ -50,8 +51,8 @@ async function decideHeld(call: RespondCall, tx: Tx, { seen, proven }: Deciding)
   const elevation = await holdElevation(tx, call.services, seen);
   if (!elevation) throw problem("NOT_FOUND");
   if (outsideSites(call, here?.siteId ?? null)) throw problem("SITE_ACCESS_DENIED");
-  if (elevation.status !== "pending") throw problem("INVALID_STATE", { details: { status: elevation.status } });
-  if (elevation.requestedAt <= after(call.clock.now(), -call.config.pamPendingTtlMinutes * MINUTE))
+  if (elevation.status !== "pending") throw notPending(elevation);
+  if (elevation.requestedAt <= after(call.clock.now(), -waitsMs(call.config, elevation)))
     return endStale(call, tx, elevation);
   await settleNotifications(tx, linkTo(elevation.id), call.clock.now());
   if (!proven) return deny(call, tx, { elevation, siteId: here?.siteId ?? null });

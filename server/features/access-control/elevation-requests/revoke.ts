@@ -11,6 +11,7 @@ import type { LedgerActor } from "./ledger.ts";
 import { markRevoked } from "./mark-revoked.ts";
 import { getElevation, type ShownElevation } from "./queries.ts";
 import { eventData } from "./told-of.ts";
+import { isToolAction } from "./tool-action.ts";
 
 type RevokeCall = typeof elevationRequests.revoke extends Endpoint<infer T> ? Call<T> : never;
 
@@ -39,7 +40,7 @@ async function revokeHeld(call: RevokeCall, tx: Tx, seen: ShownElevation) {
   const revoked = await markRevoked(tx, services, { elevation, by, reason: call.body.reason });
   if (!revoked) throw problem("INVALID_STATE", { details: { status: elevation.status } });
   await cancelActuation(tx, services, elevation.id);
-  if (here && !isSevered(here) && !(await isBeingEnded(tx, elevation.id))) {
+  if (here && !isToolAction(revoked) && !isSevered(here) && !(await isBeingEnded(tx, elevation.id))) {
     await queueEnding(tx, services, { elevation: revoked, machine: here, cause: "revoked" });
     call.afterCommit(() => tellDevice(services, here.id));
   }

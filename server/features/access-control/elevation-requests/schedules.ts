@@ -2,7 +2,7 @@ import type { Schedule } from "#server/jobs/scheduler";
 import { announceWaiting } from "./announce.ts";
 import { cleanUp } from "./clean-up.ts";
 import { eachByItself } from "./each-by-itself.ts";
-import { expireStale, expireWindows } from "./sweep.ts";
+import { expireCalls, expireStale, expireWindows } from "./sweep.ts";
 
 export const schedules: readonly Schedule[] = [
   {
@@ -14,7 +14,8 @@ export const schedules: readonly Schedule[] = [
     name: "elevation-requests.enforce",
     cron: "* * * * *",
     run: async (services) => {
-      await eachByItself([expireWindows, cleanUp, announceWaiting], async (work) => void (await work(services)));
+      const works = [expireCalls, expireWindows, cleanUp, announceWaiting];
+      await eachByItself(works, async (work) => void (await work(services)));
     },
   },
 ];

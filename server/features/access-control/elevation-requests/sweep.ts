@@ -2,13 +2,14 @@ import { asSystem } from "#server/db/as-system";
 import { word } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { tellDevice } from "#server/features/fleet/device-commands/signals";
-import { after, MINUTE } from "#server/platform/clock";
+import { after } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import type { HeldElevation } from "./columns.ts";
 import { cancelActuation, isSevered, queueEnding, wasClaimed } from "./commands.ts";
 import { eachByItself } from "./each-by-itself.ts";
 import { expire } from "./expire.ts";
 import { holdElevation, holdMachine } from "./hold.ts";
+import { waitsMs } from "./tool-action.ts";
 
 const BATCH = 200;
 
@@ -55,16 +56,28 @@ const found = (db: Pick<Tx, "selectFrom">, past: string) => {
 };
 
 /** Requests that nobody decided within `PAM_PENDING_TTL_MINUTES` (docs/elevation-requests.md, "Ending"). */
-export const expireStale = (services: Services): Promise<number> => {
-  const before = after(services.clock.now(), -services.config.pamPendingTtlMinutes * MINUTE);
+export const expireStale = (services: Services): Promise<number> =>
+  expireOlder(services, ["uac_intercept", "tech_jit_admin"]);
+
+/** Calls of tools that nobody decided within `TOOL_EXECUTION_TTL_SECONDS`. */
+export const expireCalls = (services: Services): Promise<number> => expireOlder(services, ["ai_tool_action"]);
+
+type Flow = HeldElevation["flowType"];
+
+function expireOlder(services: Services, flows: readonly [Flow, ...Flow[]]): Promise<number> {
+  const before = after(services.clock.now(), -waitsMs(services.config, { flowType: flows[0] }));
   const due = (db: Pick<Tx, "selectFrom">, past: string) =>
-    found(db, past).where("status", "=", word("pending")).where("requestedAt", "<=", before).execute();
+    found(db, past)
+      .where("status", "=", word("pending"))
+      .where("requestedAt", "<=", before)
+      .where("flowType", "in", flows)
+      .execute();
   return eachDue(services, due, async (tx, one) => {
     const elevation = await holdElevation(tx, services, one);
     if (elevation?.status !== "pending" || elevation.requestedAt > before) return false;
     return (await expire(tx, services, { elevation, cause: "stale", enforcementStatus: "none" })) !== undefined;
   });
-};
+}
 
 /** Windows that are over: what may have begun on the device is ended there. */
 export const expireWindows = (services: Services): Promise<number> => {

@@ -37,20 +37,23 @@ export async function tellApprovers(
     .where("deviceId", "=", deviceId)
     .where("status", "=", word("pending"))
     .where("announcedAt", "is", null)
-    .returning(["id", "subjectUsername", "subjectUserId", "riskTier", "requestedAt"])
+    .returning(["id", "subjectUsername", "subjectUserId", "riskTier", "requestedAt", "toolName", "requestedByName"])
     .execute();
   const [newest, ...others] = waiting.toSorted((one, other) => (one.requestedAt < other.requestedAt ? 1 : -1));
   if (!newest) return;
   const urgent = waiting.some(({ riskTier }) => riskTier === CRITICAL);
   const more = others.length === 0 ? "" : ` So do ${others.length} more of this device.`;
+  const { toolName } = newest;
   // A machine wrote it, and it is kept as it came.
-  const subject = escapeControls(withoutInvisible(newest.subjectUsername));
+  const subject = escapeControls(
+    withoutInvisible(toolName === null ? newest.subjectUsername : `${newest.requestedByName}`),
+  );
   await notify(tx, services, {
     about: { orgId, siteId },
     to: { holding: "pam:approve", except: others.length === 0 ? newest.subjectUserId : null },
     type: "security",
     priority: urgent ? "urgent" : "high",
-    title: `Elevated rights asked for on ${machine.displayName ?? machine.hostname}`,
+    title: `${toolName === null ? "Elevated rights" : `The tool ${toolName}`} asked for on ${machine.displayName ?? machine.hostname}`,
     message: `A request of ${subject || "a technician"} waits for a decision.${more}`,
     link: linkTo(newest.id),
     metadata: { elevationRequestId: newest.id, deviceId, more: others.length },

@@ -1,5 +1,6 @@
 import { chainsOfAnchorFile, completeAnchorFile } from "#server/audit/anchor-copies";
 import type { ChainRef } from "#server/audit/chain";
+import { deliverAnchors } from "#server/audit/deliver-anchors";
 import { closeRefusalWindows } from "#server/audit/fold-refusals";
 import { auditHandle } from "#server/audit/handle";
 import { openIncident, recordVerdict } from "#server/audit/incidents";
@@ -11,11 +12,12 @@ import type { Schedule } from "#server/jobs/scheduler";
 import type { Services } from "#server/services";
 import { checkOutbox } from "./check-outbox.ts";
 
-/** Hourly anchors, daily verification of every chain (docs/platform.md, "Schedules"). */
+/** Hourly anchors and their deliveries, daily verification of every chain (docs/platform.md, "Schedules"). */
 export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
   { name: "audit.outbox", cron: "25 * * * *", run: checkOutbox },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
+  { name: "audit.deliveries", cron: "* * * * *", run: deliverAnchors },
   { name: "audit.refusals", cron: "* * * * *", run: foldRefusals },
 ];
 

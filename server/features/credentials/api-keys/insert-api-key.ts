@@ -4,7 +4,7 @@ import type { Tx } from "#server/db/unit-of-work";
 
 type Chosen = Omit<
   Insertable<ApiKeysTable>,
-  "status" | "lastUsedAt" | "usageCount" | "keyIssuedAt" | "createdAt" | "updatedAt"
+  "status" | "issuedBy" | "lastUsedAt" | "usageCount" | "keyIssuedAt" | "createdAt" | "updatedAt"
 >;
 
 /** Writes an active key that nobody has used yet, of a person or of a service principal. */
@@ -13,6 +13,7 @@ export async function insertApiKey(tx: Tx, chosen: Chosen, now: string): Promise
     .insertInto("apiKeys")
     .values({
       ...chosen,
+      issuedBy: chosen.createdBy,
       status: "active",
       lastUsedAt: null,
       usageCount: 0,

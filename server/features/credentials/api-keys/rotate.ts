@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
-import type { Call } from "#server/http/call";
+import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseBeyondOwn } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
@@ -23,7 +23,8 @@ export async function rotateApiKey(call: RotateCall) {
     const now = call.clock.now();
     const rotated = await tx
       .updateTable("apiKeys")
-      .set({ keyPrefix, keyHash, usageCount: 0, lastUsedAt: null, keyIssuedAt: now, updatedAt: now })
+      .set({ keyPrefix, keyHash, issuedBy: user(call).userId, usageCount: 0, lastUsedAt: null })
+      .set({ keyIssuedAt: now, updatedAt: now })
       .where("id", "=", before.id)
       .where("status", "=", "active")
       .executeTakeFirst();

@@ -35,6 +35,8 @@ describe.each(databases)("titles of software on %s", (database) => {
     const { rows } = await owner.query<{ title: string }>(
       `select title from rmm_private.software_titles order by title collate "C"`,
     );
+    const { rows: own } = await owner.query('select title from rmm_private.partner_titles order by title collate "C"');
+    expect(own).toEqual(rows);
     await owner.end();
     return rows.map(({ title }) => title);
   };

@@ -37,7 +37,7 @@ export async function queueCommand(call: QueueCall) {
   });
 }
 
-function refused({ code, details }: Refusal) {
+export function refused({ code, details }: Refusal) {
   if (code === "VALIDATION_ERROR") return invalid({ path: "payload.version", message: OLDER });
   return problem(code, details === undefined ? {} : { details });
 }
@@ -74,7 +74,7 @@ export async function queueFor(
     device: target.device,
     type: type === "wake" ? "wake_on_lan" : type,
     payload: target.payload,
-    createdBy: user(call).userId,
+    createdBy: call.who.kind === "apiKey" ? null : user(call).userId,
   });
   call.afterCommit(() => tellDevice(call.services, target.device.id));
   return commandView(await getCommand(tx, target.device, id));

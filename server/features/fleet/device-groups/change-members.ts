@@ -4,7 +4,7 @@ import { getWritableOrg } from "#server/access/org-access";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { addMembers, holdDevices, removeMembers, toldOfMembers } from "./members.ts";
+import { addMembers, holdDevices, idsOf, removeMembers, toldOfMembers } from "./members.ts";
 import { noteDevices } from "./note-devices.ts";
 import { countsOf, type Group, getGroup, holdGroup } from "./queries.ts";
 
@@ -17,8 +17,8 @@ export async function addDevices(call: AddCall) {
     const group = await holdStatic(call, tx);
     const devices = await holdDevices(call, tx, group, call.body.deviceIds);
     const added = await addMembers(tx, call.services, group, devices, { addedBy: "manual", reason: "manual" });
-    await noteDevices(call, tx, group, { deviceIds: added.map(({ id }) => id) });
-    if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, added, []));
+    await noteDevices(call, tx, group, { deviceIds: idsOf(added) });
+    if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, idsOf(added), []));
     const total = (await countsOf(tx, [group.id])).get(group.id) ?? 0;
     return { added: added.length, skipped: devices.length - added.length, total };
   });
@@ -37,7 +37,7 @@ export async function removeDevice(call: RemoveCall) {
     const removed = device ? await removeMembers(tx, call.services, group, [device], { reason: "manual" }) : [];
     if (removed.length === 0) throw problem("NOT_FOUND");
     await noteDevices(call, tx, group, { deviceId });
-    call.emit("group.membership_changed", toldOfMembers(group, [], removed));
+    call.emit("group.membership_changed", toldOfMembers(group, [], idsOf(removed)));
     return { success: true as const };
   });
 }

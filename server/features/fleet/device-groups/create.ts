@@ -6,10 +6,9 @@ import type { Tx } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { afterAsking } from "#server/http/implement";
 import { problem } from "#server/problem";
-import { applyDifference } from "./apply.ts";
-import { addMembers, type GroupKey, holdDevices, toldOfMembers } from "./members.ts";
+import { differenceNow, follow } from "./change-rule.ts";
+import { addMembers, type GroupKey, holdDevices, idsOf, toldOfMembers } from "./members.ts";
 import { refuseNamedGroups } from "./named-groups.ts";
-import { noteFields, noteWhole } from "./note-fields.ts";
 import { holdGroups, refuseMisplaced, refuseOverLimit, refuseTakenName } from "./place.ts";
 import { shownGroup } from "./queries.ts";
 import { type JudgedRule, judgeRule, storedRule } from "./rule.ts";
@@ -47,35 +46,31 @@ async function insertGroup(call: CreateCall, rule: JudgedRule | undefined) {
     if (rule) await refuseNamedGroups(tx, groups, { id, orgId, filter: rule.filter }, []);
     refuseTakenName(groups, id, name);
     refuseOverLimit(groups);
+    const found = rule && (await differenceNow(tx, id, rule));
     const now = call.clock.now();
+    const evaluatedAt = found ? now : null;
     await tx
       .insertInto("deviceGroups")
       .values({
         ...{ id, orgId, siteId, name, nameKey: keyOfName(name), description, parentId, type, filterVersion: 1 },
         ...(rule ? storedRule(rule.filter) : noRule),
-        ...{ lastEvaluatedAt: rule ? now : null, attemptedAt: rule ? now : null, lastEvaluationError: null },
+        ...{ lastEvaluatedAt: evaluatedAt, attemptedAt: evaluatedAt, lastEvaluationError: null },
         ...{ createdBy: user(call).userId, createdAt: now, updatedAt: now },
       })
       .execute();
     const group = { id, orgId, siteId, name };
-    const added = await firstMembers(call, tx, group, rule);
-    call.audit.note({ details: { type, devices: added.length } });
-    if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, added, []));
+    const devices = rule ? await follow(call, group, found) : await putIn(call, tx, group);
+    call.audit.note({ details: { type, devices } });
     return shownGroup(tx, id);
   });
 }
 
 const noRule = { filterConditions: null, filterFieldsUsed: [], filterGroupIds: [], byClock: false };
 
-async function firstMembers(call: CreateCall, tx: Tx, group: GroupKey, rule: JudgedRule | undefined) {
-  if (!rule) {
-    const devices = await holdDevices(call, tx, group, call.body.deviceIds);
-    return addMembers(tx, call.services, group, devices, { addedBy: "manual", reason: "manual" });
-  }
-  await call.asSystem("keep device groups", async (all) => {
-    await noteFields(all, group.orgId);
-    await noteWhole(all, group);
-  });
-  const { added } = await applyDifference(tx, call.services, group, { joining: rule.matches, leaving: [] });
-  return added;
+/** Answers how many. */
+async function putIn(call: CreateCall, tx: Tx, group: GroupKey): Promise<number> {
+  const devices = await holdDevices(call, tx, group, call.body.deviceIds);
+  const added = await addMembers(tx, call.services, group, devices, { addedBy: "manual", reason: "manual" });
+  if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, idsOf(added), []));
+  return added.length;
 }

@@ -1,16 +1,16 @@
 import type { FilterGroup } from "#contract/core/filters/condition";
 import { asSystem } from "#server/db/as-system";
+import { isDeadlock } from "#server/db/dialect/unavailable";
 import { ReadGivenUp } from "#server/db/read-bounds";
 import { emitEvents } from "#server/events/emit";
 import { notify } from "#server/features/people/notifications/notify";
 import { Problem } from "#server/problem";
 import type { EventServices } from "#server/room-hooks";
-import { applyDifference, holdVersion } from "./apply.ts";
+import { applyPart, holdVersion, partsOf } from "./apply.ts";
 import { type Difference, differenceOf, type Rule } from "./matching.ts";
 import { toldOfMembers } from "./members.ts";
 import { noteWhole } from "./note-fields.ts";
 import { type Evaluable, findEvaluable, type Group } from "./queries.ts";
-import { TOLD_MAX } from "./rules.ts";
 
 const running = new Map<string, Promise<unknown>>();
 
@@ -46,8 +46,9 @@ export function evaluate(services: EventServices, group: Evaluable, only?: reado
     const now = services.clock.now();
     try {
       const found = await differenceOf(db, services, group.id, ruleOf(group), only);
-      await write(services, group, found);
+      if (!(await write(services, group, found))) return;
     } catch (error) {
+      if (isNoFault(error)) return lookLater(services, group);
       await noteFailure(services, group, error, now);
       return;
     }
@@ -61,31 +62,24 @@ export async function evaluateNow(services: EventServices, id: string, only?: re
   if (group) await evaluate(services, group, only);
 }
 
-/** Each part is a transaction with an event of its own: what follows may fail, and others write between them. */
-async function write(services: EventServices, group: Evaluable, found: Difference): Promise<void> {
+/**
+ * Each part is a transaction with an event of its own: what follows may fail, and others write between them. Answers
+ * whether all was written.
+ */
+async function write(services: EventServices, group: Evaluable, found: Difference): Promise<boolean> {
   const db = asSystem(services, "evaluate device groups");
   for (const part of partsOf(found)) {
     const isCurrent = await db.transaction().execute(async (tx) => {
       const held = await holdVersion(tx, services, group);
       if (!held) return false;
-      const { added, removed } = await applyDifference(tx, services, held, part);
+      const { added, removed } = await applyPart(tx, services, held, part);
       if (added.length + removed.length > 0)
         await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held, added, removed)]);
       return true;
     });
-    if (!isCurrent) return;
+    if (!isCurrent) return false;
   }
-}
-
-/** As many devices as an event names. */
-function* partsOf({ joining, leaving }: Difference): Generator<Difference> {
-  let [joined, left] = [0, 0];
-  while (joined < joining.length || left < leaving.length) {
-    const some = joining.slice(joined, joined + TOLD_MAX);
-    const others = leaving.slice(left, left + TOLD_MAX - some.length);
-    [joined, left] = [joined + some.length, left + others.length];
-    yield { joining: some, leaving: others };
-  }
+  return true;
 }
 
 async function noteSuccess(services: EventServices, { id, filterVersion }: Evaluable, now: string): Promise<void> {
@@ -97,7 +91,10 @@ async function noteSuccess(services: EventServices, { id, filterVersion }: Evalu
     .execute();
 }
 
-/** The conditions are not to blame where too many reads wait. */
+/** The conditions are not to blame where too many reads wait, or two transactions for each other. */
+const isNoFault = (error: unknown): boolean =>
+  (error instanceof ReadGivenUp && error.code === "RMM_READ_FULL") || isDeadlock(error);
+
 const lookLater = (services: EventServices, group: Evaluable): Promise<void> =>
   asSystem(services, "evaluate device groups")
     .transaction()
@@ -105,7 +102,6 @@ const lookLater = (services: EventServices, group: Evaluable): Promise<void> =>
 
 /** Whoever created the group is told once, until it succeeds again. */
 async function noteFailure(services: EventServices, group: Evaluable, error: unknown, now: string): Promise<void> {
-  if (error instanceof ReadGivenUp && error.code === "RMM_READ_FULL") return lookLater(services, group);
   const late = error instanceof Problem && error.code === "FILTER_TIMEOUT";
   const said = late ? "Its conditions took longer than 5 seconds." : "Its conditions could not be evaluated.";
   services.log.warn("device_group.evaluation_failed", { groupId: group.id, error: error as Error });

@@ -6,6 +6,6 @@ import { getGroup, shownGroup } from "./queries.ts";
 type GetCall = typeof deviceGroups.get extends Endpoint<infer T> ? Call<T> : never;
 
 export async function showGroup(call: GetCall) {
-  const { id, lastEvaluatedAt, lastEvaluationError } = await getGroup(call, call.db, call.params.id);
-  return { ...(await shownGroup(call.db, id)), lastEvaluatedAt, lastEvaluationError };
+  const { id } = await getGroup(call, call.db, call.params.id);
+  return shownGroup(call.db, id);
 }

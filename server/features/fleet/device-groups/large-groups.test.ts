@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { fleetQueries } from "#server/access/fleet-queries";
 import { asSystem } from "#server/db/as-system";
-import { HOUR } from "#server/platform/clock";
+import { chunks } from "#server/db/chunks";
+import { HOUR, MINUTE } from "#server/platform/clock";
 import { makeDevices } from "../../../test/devices.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -11,6 +12,7 @@ import { evaluate } from "./evaluate.ts";
 import { findEvaluable } from "./queries.ts";
 import { TOLD_MAX } from "./rules.ts";
 import { sweepGroups } from "./sweep-groups.ts";
+import { targetedDevices } from "./targets.ts";
 
 const COUNT = 3 * TOLD_MAX + 1;
 const tagged = (tag: string) => ({
@@ -81,11 +83,11 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     return { entries: rows.length, members: [...balance.values()].filter((one) => one === 1).length };
   };
   /** Services that fail a single time, when so many ids were made. */
-  const failingAfter = (count: number) => {
+  const failingAfter = (count: number, error: object = new Error("the machine is gone")) => {
     let left = count;
     const uuid = () => {
       left -= 1;
-      if (left === -1) throw new Error("the machine is gone");
+      if (left === -1) throw error;
       return server.services.random.uuid();
     };
     return { ...server.services, random: { ...server.services.random, uuid } };
@@ -129,6 +131,18 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     expect((await send("GET", `/groups/${groupId}`)).body.lastEvaluationError).toBeNull();
   });
 
+  it("are no fault of their conditions where two transactions wait for each other, and go on by the next note", async () => {
+    const deadlock = Object.assign(new Error("deadlock detected"), { code: "40P01" });
+    await evaluate(failingAfter(2 * TOLD_MAX, deadlock) as never, await evaluable());
+    expect((await membersOf()).length).toBeLessThan(COUNT);
+    expect((await send("GET", `/groups/${groupId}`)).body.lastEvaluationError).toBeNull();
+    const notes = server.db.selectFrom("deviceGroupDue").select("seq").where("groupId", "=", groupId);
+    expect(await notes.execute()).toHaveLength(1);
+    await evaluateDue(server.services);
+    expect(await membersOf()).toEqual(ids.toSorted());
+    expect(await logged()).toEqual({ entries: COUNT, members: COUNT });
+  });
+
   it("hold whom other conditions match that are given meanwhile, and log each change once", async () => {
     const group = await evaluable();
     const [, changed] = await Promise.all([
@@ -137,6 +151,7 @@ describe.each(databases)("groups of thousands on %s", (database) => {
       evaluate(server.services, group),
     ]);
     expect(changed.status).toBe(200);
+    await evaluateDue(server.services);
     const members = await membersOf();
     expect(members.filter((id) => ids.includes(id))).toEqual([]);
     expect((await logged()).members).toBe(members.length);
@@ -158,6 +173,89 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     expect((await logged()).members).toBe(COUNT - moving.length);
     const foreign = server.db.selectFrom("deviceGroupLog").select("id").where("groupId", "=", groupId);
     expect(await foreign.where("deviceId", "in", moving).execute()).toEqual([]);
+  });
+
+  /** Devices join as soon as somebody looks; until then nothing starts on it. */
+  const isAwaited = async (id: string) => {
+    await expect(targetedDevices(db(), [id])).rejects.toMatchObject({ code: "GROUP_EVALUATION_FAILED" });
+    expect((await send("GET", `/groups/${id}`)).body.lastEvaluatedAt).toBeNull();
+  };
+  const db = () => asSystem(server.services, "evaluate device groups");
+  /** What a process that was killed while it looked has left. */
+  const dieLooking = async () => {
+    await evaluate(failingAfter(TOLD_MAX + 1) as never, await evaluable());
+    const forgotten = { lastEvaluationError: null, attemptedAt: null };
+    await server.db.updateTable("deviceGroups").set(forgotten).where("id", "=", groupId).execute();
+    await server.db.updateTable("deviceGroupDue").set({ claimedAt: server.clock.now() }).execute();
+    expect(await membersOf()).toHaveLength(TOLD_MAX);
+  };
+
+  it("are answered before their devices are looked for, and are no target until all are written", async () => {
+    const body = { orgId: acme.orgId, name: `New ${number}`, type: "dynamic", filterConditions: tagged(`t${number}`) };
+    const made = await send("POST", "/groups", body);
+    expect([made.status, made.body.deviceCount, made.body.lastEvaluatedAt]).toEqual([201, 0, null]);
+    groupId = made.body.id;
+    await isAwaited(groupId);
+    await evaluateDue(server.services);
+    expect(await membersOf()).toEqual(ids.toSorted());
+    expect((await targetedDevices(db(), [groupId])).toSorted()).toEqual(ids.toSorted());
+    const changed = await send("PATCH", `/groups/${groupId}`, { filterConditions: tagged("nobody") });
+    expect([changed.status, changed.body.deviceCount, changed.body.lastEvaluatedAt]).toEqual([200, COUNT, null]);
+    await isAwaited(groupId);
+    await evaluateDue(server.services);
+    expect(await targetedDevices(db(), [groupId])).toEqual([]);
+    const events = await told();
+    expect(Math.max(...events.map(({ added, removed }) => added + removed))).toBe(TOLD_MAX);
+    expect(events.flatMap(({ removedDeviceIds }) => removedDeviceIds).toSorted()).toEqual(ids.toSorted());
+    expect(await logged()).toEqual({ entries: 2 * COUNT, members: 0 });
+  });
+
+  it.each([
+    ["the sweep", 0, () => sweepGroups(server.services)],
+    ["whoever takes its notes two minutes later", 2 * MINUTE + 1, () => evaluateDue(server.services)],
+  ])("are completed by %s after a process that died looking", async (_, laterMs, complete) => {
+    await evaluateDue(server.services);
+    await server.db.updateTable("devices").set({ tags: [] }).where("id", "in", ids).execute();
+    await evaluateDue(server.services);
+    await server.db
+      .updateTable("devices")
+      .set({ tags: [`t${number}`] })
+      .where("id", "in", ids)
+      .execute();
+    expect((await send("PATCH", `/groups/${groupId}`, { filterConditions: tagged(`t${number}`) })).status).toBe(200);
+    await dieLooking();
+    await isAwaited(groupId);
+    server.clock.advance(laterMs);
+    await complete();
+    expect(await membersOf()).toEqual(ids.toSorted());
+    expect(await logged()).toEqual({ entries: 3 * COUNT, members: COUNT });
+    expect((await targetedDevices(db(), [groupId])).toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("lose devices of other sites, pinned or not, soon after they get another one", async () => {
+    await evaluateDue(server.services);
+    const [pinned] = ids as [string];
+    expect((await send("POST", `/groups/${groupId}/devices/${pinned}/pin`)).status).toBe(201);
+    const empty = (await send("POST", "/orgs/sites", { orgId: acme.orgId, name: `Empty ${number}` })).body.id;
+    const moved = await send("PATCH", `/groups/${groupId}`, { siteId: empty });
+    expect([moved.status, moved.body.lastEvaluatedAt]).toEqual([200, null]);
+    await evaluateDue(server.services);
+    expect(await membersOf()).toEqual([]);
+    expect(await logged()).toEqual({ entries: 2 * COUNT, members: 0 });
+  });
+
+  it("of people lose them before the answer, each told by an event that names it", async () => {
+    const made = await send("POST", "/groups", { orgId: acme.orgId, name: `Static ${number}` });
+    groupId = made.body.id;
+    for (const deviceIds of chunks(ids))
+      expect((await send("POST", `/groups/${groupId}/devices`, { deviceIds })).status).toBe(201);
+    const before = (await told()).length;
+    const empty = (await send("POST", "/orgs/sites", { orgId: acme.orgId, name: `None ${number}` })).body.id;
+    const moved = await send("PATCH", `/groups/${groupId}`, { siteId: empty });
+    expect([moved.status, moved.body.deviceCount]).toEqual([200, 0]);
+    const left = (await told()).slice(before);
+    expect(left.flatMap(({ removedDeviceIds }) => removedDeviceIds).toSorted()).toEqual(ids.toSorted());
+    expect(await logged()).toEqual({ entries: 2 * COUNT, members: 0 });
   });
 
   it("get nothing more once they, or their organization, are gone", async () => {

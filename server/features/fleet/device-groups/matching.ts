@@ -1,4 +1,4 @@
-import { expressionBuilder, type Kysely } from "kysely";
+import { expressionBuilder, type Kysely, type SelectQueryBuilder } from "kysely";
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
 import { boundedReadOf } from "#server/db/dialect/bounded-read";
 import { idList } from "#server/db/dialect/json";
@@ -7,6 +7,7 @@ import type { Database } from "#server/db/tables";
 import { deviceCondition } from "#server/filters/device-condition";
 import { problem } from "#server/problem";
 import type { EventServices } from "#server/room-hooks";
+import { WRITTEN_AT_ONCE } from "./rules.ts";
 
 /** As long as one look at all devices may take, by the database. */
 const LOOK_MS = 5_000;
@@ -22,7 +23,7 @@ export interface Rule {
 export interface Difference {
   /** Match, and are no members. */
   readonly joining: readonly string[];
-  /** Members that match no more, and are not pinned. */
+  /** Members that match no more, and are not pinned; of a site's group those of other sites too. */
   readonly leaving: readonly string[];
 }
 
@@ -47,17 +48,32 @@ async function matchingOf(db: Db, { store, clock }: Services, rule: Rule, only?:
   return matching;
 }
 
-/** Who matches the rule, whoever is a member now; `waiting` is the request that asks. */
+/**
+ * Who matches the rule, whoever is a member now; undefined where they are more than a request writes. `waiting` is the
+ * request that asks.
+ */
 export async function matchesOf(
   db: Db,
   services: Services,
   rule: Rule,
   waiting: ReadBounds | undefined,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const matching = await matchingOf(db, services, rule);
-  const found = db.selectNoFrom([idList(matching(), services.store.dialect).as("ids")]);
+  const one = materialized(db, matching);
+  const found = one.selectNoFrom((eb) => [
+    eb
+      .case()
+      .when(
+        matched().select((fn) => fn.fn.countAll<number>().as("count")),
+        "<=",
+        WRITTEN_AT_ONCE,
+      )
+      .then(idList(matched().select("id"), services.store.dialect))
+      .end()
+      .as("ids"),
+  ]);
   const [row] = await look(db, found, { ...waiting, ...limits(undefined, waiting?.gone) });
-  return idsOf(row?.ids);
+  return row?.ids ? idsOf(row.ids) : undefined;
 }
 
 /**
@@ -79,18 +95,33 @@ export async function differenceOf(
     const query = db.selectFrom("deviceGroupMembers").select("deviceId as id").where("groupId", "=", groupId);
     return only === undefined ? query : query.where("deviceId", "in", [...only]);
   };
-  const one = db.with(
-    (cte) => cte("matching").materialized(),
-    () => matching(),
-  );
-  const matched = () => expressionBuilder<{ matching: { id: string } }, never>().selectFrom("matching").select("id");
-  const found = one.selectNoFrom([
-    idList(matched().except(members()), dialect).as("joining"),
-    idList(members().where("isPinned", "=", false).except(matched()), dialect).as("leaving"),
+  const unpinned = members().where("isPinned", "=", false).except(matched().select("id"));
+  const { siteId } = rule;
+  const leaving = siteId === null ? unpinned : unpinned.union(foreign(members(), siteId));
+  const found = materialized(db, matching).selectNoFrom([
+    idList(matched().select("id").except(members()), dialect).as("joining"),
+    idList(leaving, dialect).as("leaving"),
   ]);
   const [lists] = await look(db, found, limits(only));
   return { joining: idsOf(lists?.joining), leaving: idsOf(lists?.leaving) };
 }
+
+type Matching = Awaited<ReturnType<typeof matchingOf>>;
+
+/** The devices are looked at once, however often the statement speaks of them. */
+const materialized = (db: Db, matching: Matching) =>
+  db.with(
+    (cte) => cte("matching").materialized(),
+    () => matching(),
+  );
+const matched = () => expressionBuilder<{ matching: { id: string } }, never>().selectFrom("matching");
+
+/** Members of other sites: a group of a site keeps none of them, pinned or not. */
+const foreign = (members: SelectQueryBuilder<Database, "deviceGroupMembers", { id: string }>, siteId: string) =>
+  members
+    .innerJoin("devices", "devices.id", "deviceGroupMembers.deviceId")
+    .where("isPinned", "=", true)
+    .where("devices.siteId", "is distinct from", siteId);
 
 /** A look at all devices has a thread of the embedded database for itself. */
 const limits = (only: readonly string[] | undefined, gone = new AbortController().signal): ReadBounds => ({

@@ -17,7 +17,7 @@ export interface NamedDevice {
   readonly displayName: string | null;
 }
 
-interface Entry {
+export interface Entry {
   readonly action: "added" | "removed";
   readonly reason: "manual" | "filter_match" | "filter_unmatch" | "pinned" | "unpinned";
 }
@@ -62,6 +62,14 @@ async function refusalOf(call: Pick<Call, "who" | "readAsSystem">, deviceIds: re
   return problem("DEVICE_NOT_IN_ORG", { details: { deviceIds } });
 }
 
+export const namesOf = (tx: Tx, { orgId }: GroupKey, ids: readonly string[]): Promise<NamedDevice[]> =>
+  tx
+    .selectFrom("devices")
+    .select(["id", "hostname", "displayName"])
+    .where("orgId", "=", orgId)
+    .where("id", "in", ids)
+    .execute();
+
 /** Adds those that are not members yet, with the log; answers them. The group is held. */
 export async function addMembers(
   tx: Tx,
@@ -101,20 +109,16 @@ export async function removeMembers(
   services: Services,
   group: GroupKey,
   devices: readonly NamedDevice[],
-  how: { reason: Entry["reason"]; keepPinned?: boolean },
+  how: { reason: Entry["reason"] },
 ): Promise<NamedDevice[]> {
   const removed: NamedDevice[] = [];
   for (const some of chunks(devices)) {
-    let query = tx
+    const query = tx
       .deleteFrom("deviceGroupMembers")
       .where("groupId", "=", group.id)
-      .where(
-        "deviceId",
-        "in",
-        some.map(({ id }) => id),
-      );
-    if (how.keepPinned) query = query.where("isPinned", "=", false);
-    const gone = new Set((await query.returning("deviceId").execute()).map(({ deviceId }) => deviceId));
+      .where("deviceId", "in", idsOf(some))
+      .returning("deviceId");
+    const gone = new Set((await query.execute()).map(({ deviceId }) => deviceId));
     const left = some.filter(({ id }) => gone.has(id));
     await writeLog(tx, services, group, left, { action: "removed", reason: how.reason });
     removed.push(...left);
@@ -137,12 +141,11 @@ export async function writeLog(
   for (const some of chunks(rows)) await tx.insertInto("deviceGroupLog").values(some).execute();
 }
 
+export const idsOf = (devices: readonly NamedDevice[]): string[] => devices.map(({ id }) => id);
+
 /** What is told when devices joined or left. */
-export function toldOfMembers(group: GroupKey, added: readonly NamedDevice[], removed: readonly NamedDevice[]) {
-  const ids = toldIds(
-    added.map(({ id }) => id),
-    removed.map(({ id }) => id),
-  );
+export function toldOfMembers(group: GroupKey, added: readonly string[], removed: readonly string[]) {
+  const ids = toldIds(added, removed);
   const data = { groupId: group.id, groupName: group.name, added: added.length, removed: removed.length, ...ids };
   return { orgId: group.orgId, siteId: group.siteId, data };
 }

@@ -5,10 +5,9 @@ import { unseen } from "#server/access/site-access";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { namesOf } from "./apply.ts";
 import { ruleOf } from "./evaluate.ts";
 import { differenceOf } from "./matching.ts";
-import { addMembers, holdDevices, type NamedDevice, removeMembers, toldOfMembers } from "./members.ts";
+import { addMembers, holdDevices, idsOf, type NamedDevice, namesOf, removeMembers, toldOfMembers } from "./members.ts";
 import { noteDevices } from "./note-devices.ts";
 import { type Group, getGroup, holdGroup } from "./queries.ts";
 
@@ -26,7 +25,7 @@ export async function pinDevice(call: PinCall) {
     const how = { addedBy: "manual", isPinned: true, reason: "pinned" } as const;
     const added = await addMembers(tx, call.services, group, devices, how);
     await setPinned(tx, group, deviceId, true);
-    if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, added, []));
+    if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, idsOf(added), []));
     return { groupId: group.id, deviceId, isPinned: true as const };
   });
 }
@@ -50,7 +49,7 @@ export async function unpinDevice(call: UnpinCall) {
     );
     const devices = leaving.length === 0 ? [] : await namesOf(tx, group, leaving);
     const removed = await removeMembers(tx, call.services, group, devices, { reason: "unpinned" });
-    if (removed.length > 0) call.emit("group.membership_changed", toldOfMembers(group, [], removed));
+    if (removed.length > 0) call.emit("group.membership_changed", toldOfMembers(group, [], idsOf(removed)));
     return { groupId: group.id, deviceId, isPinned: false as const, removed: removed.length > 0 };
   });
 }

@@ -43,7 +43,8 @@ export async function holdGroup(call: Seeing & Pick<Call, "services">, tx: Tx, i
 
 /** A group as the API shows it. */
 export async function shownGroup(db: Reader, id: string) {
-  const row = await db.selectFrom("deviceGroups").select(groupColumns).where("id", "=", id).executeTakeFirst();
+  const rows = db.selectFrom("deviceGroups").select([...groupColumns, "lastEvaluatedAt", "lastEvaluationError"]);
+  const row = await rows.where("id", "=", id).executeTakeFirst();
   if (!row) throw problem("NOT_FOUND");
   return { ...row, deviceCount: (await countsOf(db, [id])).get(id) ?? 0 };
 }

@@ -8,10 +8,10 @@ import { problem } from "#server/problem";
 import { followsClock, matchesOf } from "./matching.ts";
 import { FILTER_BYTES_MAX } from "./rules.ts";
 
-/** What somebody gave a dynamic group, checked, with whom it matches now. */
+/** What somebody gave a dynamic group, checked, with whom it matches now; undefined where they are many. */
 export interface JudgedRule {
   readonly filter: FilterGroup;
-  readonly matches: readonly string[];
+  readonly matches: readonly string[] | undefined;
 }
 
 /** Checks the filter and looks at all devices, before anything is held; counts as a preview (docs/filters.md, "Limits"). */

@@ -58,6 +58,9 @@ export function toldIds(added: readonly string[], removed: readonly string[]) {
   };
 }
 
+/** Devices that a group may match, and hold, for a request to write the change of its members itself. */
+export const WRITTEN_AT_ONCE = 1_000;
+
 /** Groups that conditions lead through, one naming the next. */
 export const CHAIN_MAX = 5;
 /** JSON of the conditions of one group, which lists show. */

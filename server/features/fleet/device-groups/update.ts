@@ -7,7 +7,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { afterAsking } from "#server/http/implement";
 import { problem } from "#server/problem";
-import { changeMembers } from "./change-rule.ts";
+import { differenceNow, follow, leaveForeign } from "./change-rule.ts";
 import { refuseNamedGroups } from "./named-groups.ts";
 import { holdGroups, refuseMisplaced, refuseTakenName } from "./place.ts";
 import { type Group, getGroup, holdGroup, shownGroup } from "./queries.ts";
@@ -60,24 +60,33 @@ async function writeGroup(call: UpdateCall, { version, rule }: Judged) {
     await refuseMisplaced(call, tx, groups, { ...after, named: call.body.parentId });
     if (rule) await refuseNamedGroups(tx, groups, { id, orgId, filter: rule.filter }, before.filterGroupIds);
     refuseTakenName(groups, id, after.name);
-    await store(call, tx, before, rule);
+    const found = rule && (await differenceNow(tx, id, rule));
+    await store(call, tx, before, { rule, evaluated: found !== undefined });
     call.audit.note({ details: { changedFields: changedFields(before, call.body) } });
-    await changeMembers(call, tx, { before, after, rule });
+    if (after.siteId !== before.siteId && (found || !rule)) await leaveForeign(call, tx, after);
+    if (rule) await follow(call, after, found);
     return shownGroup(tx, id);
   });
 }
 
-async function store(call: UpdateCall, tx: Tx, before: Group, rule: JudgedRule | undefined): Promise<void> {
+interface Stored {
+  readonly rule: JudgedRule | undefined;
+  /** Its members follow the rule at once. */
+  readonly evaluated: boolean;
+}
+
+async function store(call: UpdateCall, tx: Tx, before: Group, { rule, evaluated }: Stored): Promise<void> {
   const { filterConditions: _, ...plain } = call.body;
   const now = call.clock.now();
-  const evaluated = rule && { lastEvaluatedAt: now, attemptedAt: now, lastEvaluationError: null };
+  const evaluatedAt = evaluated ? now : null;
   const moved = plain.siteId !== undefined && plain.siteId !== before.siteId;
   await tx
     .updateTable("deviceGroups")
     .set({
       ...plain,
       ...(plain.name === undefined ? {} : { nameKey: keyOfName(plain.name) }),
-      ...(rule ? { ...storedRule(rule.filter), ...evaluated } : {}),
+      ...(rule ? storedRule(rule.filter) : {}),
+      ...(rule ? { lastEvaluatedAt: evaluatedAt, attemptedAt: evaluatedAt, lastEvaluationError: null } : {}),
       ...(rule || moved ? { filterVersion: before.filterVersion + 1 } : {}),
       updatedAt: now,
     })

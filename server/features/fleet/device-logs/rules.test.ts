@@ -66,6 +66,30 @@ describe("what is masked", () => {
     `Server=x;Pwd=${secret};Database=y`,
     `https://x/?access_token=${secret}&y=1`,
     `AWS_SECRET_ACCESS_KEY=${secret}`,
+    `DB_PASS=${secret}`,
+    `export MYSQL_ROOT_PASS="${secret}"`,
+    `dbPass: ${secret}`,
+    `app.smtp.pass=${secret}`,
+    `FTP_PASSWD:${secret}`,
+    `DB_PWD=${secret}`,
+    `STRIPE_SECRET = ${secret}`,
+    `GH_TOKEN:${secret}`,
+    `ENCRYPTION_KEY=${secret}`,
+    `{"storageKey":"${secret}"}`,
+    `https://maps/?key=${secret}&q=1`,
+    `{ :password => "${secret}" }`,
+    `<Password>one ${secret}</Password>`,
+    `<db:DbPass type="x">${secret}</db:DbPass>`,
+    `<Password>\n  <Value>${secret}</Value>\n</Password>`,
+    `<password><![CDATA[a<${secret}]]></password>`,
+    `<Password>${secret}`,
+    `<add key="Password" value="${secret}"/>`,
+    `<setting name='SmtpPassword' serializeAs='String' value='${secret}'/>`,
+    `<add value="${secret}" key="Db:Password"/>`,
+    String.raw`{"xml":"<add key=\"Password\" value=\"${secret}\"/>"}`,
+    `<Data Name="TargetPassword">${secret}</Data>`,
+    `<key>ApiToken</key>\n<string>${secret}</string>`,
+    `<ENCRYPTION_KEY>${secret}</ENCRYPTION_KEY>`,
     `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY-----`,
     `-----BEGIN OPENSSH PRIVATE KEY-----\n${secret}`,
     `agt_${"a1".repeat(32)}`.replace("a1a1", "a1a1"),
@@ -77,7 +101,10 @@ describe("what is masked", () => {
   });
 
   it("is nothing else", () => {
-    for (const line of ["the service started", "C:\\Program Files\\x.exe /S /norestart", "a://b/c d@e", "user bob"])
+    const plain = ["the service started", "C:\\Program Files\\x.exe /S /norestart", "a://b/c d@e", "user bob"];
+    const names = ["bypass=1", "Registry key: HKLM\\Software", "key=HKLM\\Software", "primary_key=5", "hotkey: F5"];
+    const markup = ["<Passed>3</Passed>", '<add key="Timeout" value="30"/>', '<Data Name="User">bob</Data>'];
+    for (const line of [...plain, ...names, ...markup, "<Password></Password> follows"])
       expect(maskSecrets(line)).toBe(line);
   });
 
@@ -91,16 +118,33 @@ describe("what is masked", () => {
       ],
       deep: { privateKey: { pem: secret } },
       line: `pwd=${secret}`,
+      settings: { dbPass: secret, STORAGE_KEY: secret, bypass: "no", registryKey: "HKLM" },
       plain: 7,
     };
     const masked = maskSecretsIn(given);
     expect(JSON.stringify(masked)).not.toContain(secret);
     expect(masked).toMatchObject({ args: ["run", "--token", "********", "-v"], plain: 7 });
+    expect(masked).toMatchObject({ settings: { bypass: "no", registryKey: "HKLM" } });
   });
 
   it("is found in one pass however a text is made", () => {
     const written = ['password="', "://a:", "net user ", " --password", `password:${"\\".repeat(40)}`];
-    const hostile = [...written, "eyJaaaaaaaa.", "eyJaaaaaaaa-"];
+    const names = ["DB_PASS=", "pass_", "key_", "a.key", "_key:"];
+    const pairs = ['<add key="Password" ', 'key="Password"', 'value="', 'value="" key="p', `<a ${" ".repeat(190)}`];
+    const elements = ["<Password>", "<Password><a>", "<Password ", "<Password>\n", "<pass", "<key>pass</key>", "<a:"];
+    const data = ["<Password><![CDATA[", "<Password><![CDATA[]", '<Data Name="Password', '<Data Name="Password">'];
+    const hostile = [
+      ...written,
+      "eyJaaaaaaaa.",
+      "eyJaaaaaaaa-",
+      ...names,
+      ...pairs,
+      ...elements,
+      ...data,
+      " ",
+      "<",
+      "a",
+    ];
     for (const part of hostile) {
       const started = performance.now();
       maskSecrets(part.repeat(Math.ceil(200_000 / part.length)));

@@ -79,6 +79,20 @@ describe.each(databases)("previews of filters on %s", (database) => {
       expect([limit, (await send(`/filters/${id}/preview?limit=${limit}`)).status]).toEqual([limit, 400]);
   });
 
+  it("of a filter show some of the devices, of which a group holds all (C18)", async () => {
+    const filter = await server.request("GET", `/filters/${await save(named("till"))}`, { token: admin.token });
+    const body = { orgId: acme.orgId, name: "Tills", type: "dynamic", filterConditions: filter.body.conditions };
+    const { id, deviceCount } = (await send("/groups", body)).body;
+    expect(deviceCount).toBe(137);
+    const page = async (number: number): Promise<string[]> => {
+      const path = `/groups/${id}/devices?limit=100&page=${number}`;
+      const listed = await server.request("GET", path, { token: admin.token });
+      return listed.body.data.map(({ hostname }: { hostname: string }) => hostname);
+    };
+    const held = [...(await page(1)), ...(await page(2))].toSorted();
+    expect(held).toEqual(Array.from({ length: 137 }, (_, index) => `till-${String(index).padStart(3, "0")}`));
+  });
+
   it("show devices by hostname as they are at that moment", async () => {
     const { data } = (await preview(named("kiosk"))).body;
     expect(data).toEqual({

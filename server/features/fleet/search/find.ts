@@ -9,6 +9,10 @@ import { findSettings } from "./settings.ts";
 
 type FindCall = typeof search.find extends Endpoint<infer T> ? Call<T> : never;
 
+/** Devices alone, of a caller that may read them. */
+export const findDevicesByName = (call: Call, q: string, limit: number) =>
+  asFleetQuery(call, async () => ({ results: await findDevices(call, q, limit) }));
+
 /** What the caller may read and whose name contains the text (docs/search.md, "What is searched"). */
 export function findByName(call: FindCall) {
   const { q, limit } = call.query;

@@ -10,6 +10,7 @@ import { auditOf } from "../../audit-of.ts";
 import { caseOf } from "../cases.ts";
 import { ask, type CallOptions } from "../sweep.ts";
 import { ADDRESS, type Attempt, always, type Burst, useUp, useUpWithin } from "./burst.ts";
+import { deviceGroupBursts } from "./device-groups.ts";
 import { deviceLogBursts } from "./device-logs.ts";
 import { searchBursts } from "./search.ts";
 
@@ -23,6 +24,7 @@ const renaming =
 
 export const fleetBursts: readonly Burst[] = [
   ...searchBursts,
+  ...deviceGroupBursts,
   ...deviceLogBursts,
   {
     limit: "agent",

@@ -4,6 +4,7 @@ import { credentialsBursts } from "./credentials.ts";
 import { elevationBursts } from "./elevations.ts";
 import { fleetBursts } from "./fleet.ts";
 import { integrationsBursts } from "./integrations.ts";
+import { toolBursts } from "./mcp-tools.ts";
 import { pamRuleBursts } from "./pam-rules.ts";
 import { peopleBursts } from "./people.ts";
 import { remoteBursts } from "./remote.ts";
@@ -20,4 +21,5 @@ export const bursts: readonly Burst[] = [
   ...peopleBursts,
   ...remoteBursts,
   ...signInBursts,
+  ...toolBursts,
 ];

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { fleetQueries } from "#server/access/fleet-queries";
 import { caseOf } from "../cases.ts";
 import { ask } from "../sweep.ts";
 import { always, type Burst, useUp } from "./burst.ts";
+import { holdLooks } from "./device-groups.ts";
 
 export const searchBursts: readonly Burst[] = [
   {
@@ -25,13 +25,7 @@ export const searchBursts: readonly Burst[] = [
     async ready(swept) {
       const tenant = await swept.freshTenant();
       const { token } = await swept.caller("partner", tenant);
-      const { limiter } = swept.server.services;
-      const take = limiter.take.bind(limiter);
-      // Those that were let in stay until all others have come.
-      limiter.take = async (...asked) => {
-        if (asked[0] === fleetQueries) await pause(2_000);
-        return take(...asked);
-      };
+      holdLooks(swept);
       return () => ({ send: () => ask(swept.server, caseOf("search.find"), { tenant, token }) });
     },
   },

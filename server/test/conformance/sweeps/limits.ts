@@ -33,18 +33,22 @@ export const sweepLimits = (database: DatabaseName) =>
     beforeEach(() => swept.server.services.store.volatile.deleteFrom("rateLimits").execute());
 
     const nouns = new Set(cases.map(({ endpoint }) => endpoint.noun));
-    it.each(bursts.filter(({ noun }) => nouns.has(noun)))("$limit admits no more than it says", async (burst) => {
-      const attempt = await burst.ready(swept);
-      const numbers = Array.from({ length: burst.left + BEYOND }, (_, number) => number);
-      const asking = (number: number) => (burst.byAddress ? from(addressOf(number), attempt(number)) : attempt(number));
-      const answers = await Promise.all(numbers.map((number) => send(number, asking(number))));
-      expect(
-        answers.filter(({ status, body }) => status >= 500 && body.code !== "AGENT_TIMEOUT").map(({ body }) => body),
-      ).toEqual([]);
-      const admitted = (await burst.admitted?.(swept)) ?? answers.filter(wasAdmitted).length;
-      expect(admitted).toBeGreaterThan(0);
-      expect(admitted).toBeLessThanOrEqual(burst.left);
-    });
+    it.each(bursts.filter(({ noun }) => nouns.has(noun)))(
+      "$limit admits no more than it says ($noun)",
+      async (burst) => {
+        const attempt = await burst.ready(swept);
+        const numbers = Array.from({ length: burst.left + BEYOND }, (_, number) => number);
+        const asking = (number: number) =>
+          burst.byAddress ? from(addressOf(number), attempt(number)) : attempt(number);
+        const answers = await Promise.all(numbers.map((number) => send(number, asking(number))));
+        expect(
+          answers.filter(({ status, body }) => status >= 500 && body.code !== "AGENT_TIMEOUT").map(({ body }) => body),
+        ).toEqual([]);
+        const admitted = (await burst.admitted?.(swept)) ?? answers.filter(wasAdmitted).length;
+        expect(admitted).toBeGreaterThan(0);
+        expect(admitted).toBeLessThanOrEqual(burst.left);
+      },
+    );
 
     type Asking = ReturnType<Awaited<ReturnType<Burst["ready"]>>>;
     const from = (address: string, asking: Asking): Asking => {

@@ -26,7 +26,7 @@ export interface Deciding {
 }
 
 /** How often it begins again when the rule that matched has changed meanwhile. */
-const STARTS_MAX = 4;
+export const STARTS_MAX = 4;
 
 /**
  * Decides a reported elevation in the transaction that inserts it (docs/privileged-access.md, "The decision chain"), and
@@ -78,7 +78,12 @@ export async function signersOf(
 }
 
 /** Whether rule and group are what they were; the rule stays so until the transaction ends. */
-async function stillStands(tx: Tx, rule: PamRule, groups: SignerGroups, store: Deciding["store"]): Promise<boolean> {
+export async function stillStands(
+  tx: Tx,
+  rule: PamRule,
+  groups: SignerGroups,
+  store: Deciding["store"],
+): Promise<boolean> {
   const query = tx.selectFrom("pamRules").selectAll().where("id", "=", rule.id);
   if (!isDeepStrictEqual(await shared(query, store.dialect).executeTakeFirst(), rule)) return false;
   const now = await signersOf(tx, [rule]);

@@ -1,0 +1,4 @@
+/** What an operator set wrongly; the server refuses to start and says which setting. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}

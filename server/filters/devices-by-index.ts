@@ -1,0 +1,103 @@
+import type { SelectQueryBuilder } from "kysely";
+import type { FilterCondition } from "#contract/core/filters/condition";
+import { customKeyOf } from "#contract/core/filters/fields";
+import { idsNamed, looseNameSearch, type NameField } from "#server/db/dialect/device-names";
+import { isOneOf, titleContains } from "#server/db/dialect/filter-values";
+import { idList } from "#server/db/dialect/json";
+import type { Database } from "#server/db/tables";
+import type { Indexes, IndexLookUp } from "./candidates.ts";
+import { readField } from "./compare.ts";
+
+/**
+ * Looks up in an index devices among which all are that satisfy the condition. Undefined where no index knows, or only one
+ * whose use would be worth nothing.
+ */
+export function devicesByIndex(indexes: Indexes, condition: FilterCondition): IndexLookUp | undefined {
+  const { field, operator } = condition;
+  if (customKeyOf(field) !== undefined) return undefined;
+  const { value } = readField(condition);
+  const given = (Array.isArray(value) ? value : [value]) as string[];
+  // Of several that are all there, one.
+  const texts = operator === "hasAll" ? given.slice(0, 1) : given;
+  const { dialect, groups } = indexes;
+  switch (field) {
+    case "tags":
+      if (operator !== "hasAny" && operator !== "hasAll") return undefined;
+      return among(indexes, "deviceTags", (rows) => rows.where((eb) => isOneOf(eb.ref("tag"), texts, dialect)));
+    case "software.installed":
+      if (operator === "notContains") return undefined;
+      return among(indexes, "deviceSoftware", (rows) =>
+        rows.where((eb) =>
+          operator === "contains"
+            ? titleContains(eb.ref("name"), texts[0] as string, dialect)
+            : isOneOf(eb.ref("name"), texts, dialect),
+        ),
+      );
+    case "groupId":
+      return among(indexes, "deviceGroupMembers", (rows) =>
+        rows.where((eb) =>
+          isOneOf(
+            eb.ref("groupId"),
+            texts.filter((id) => groups.has(id)),
+            dialect,
+            "uuid",
+          ),
+        ),
+      );
+    case "hostname":
+      return whole.has(operator) ? withHostname(indexes, texts) : named(indexes, "hostname", operator, texts);
+    case "displayName":
+    case "lastUser":
+      return named(indexes, field, operator, texts);
+    default:
+      return undefined;
+  }
+}
+
+const whole = new Set(["equals", "in"]);
+const within = new Set(["equals", "in", "contains", "startsWith", "endsWith"]);
+
+type Parts = "deviceTags" | "deviceSoftware" | "deviceGroupMembers";
+
+function among<T extends Parts>(
+  { orgId, dialect }: Indexes,
+  table: T,
+  narrow: (rows: SelectQueryBuilder<Database, T, object>) => SelectQueryBuilder<Database, T, object>,
+): IndexLookUp {
+  return (db, most) => {
+    type Any = SelectQueryBuilder<Database, "deviceTags", object>;
+    let rows = narrow(db.selectFrom(table) as never) as unknown as Any;
+    if (orgId !== undefined) rows = rows.where("orgId", "=", orgId);
+    return idList(rows.select("deviceId as id").limit((eb) => eb.lit(most + 1)) as never, dialect);
+  };
+}
+
+/** Plain letters alone fold alike here and in the database. */
+const isPlain = (text: string) => /^[\0-\x7f]*$/.test(text);
+
+function withHostname({ scope, orgId, dialect }: Indexes, names: readonly string[]): IndexLookUp | undefined {
+  if (!names.every(isPlain)) return undefined;
+  const keys = names.map((name) => name.toLowerCase());
+  const own = orgId ?? (scope.kind === "organization" ? scope.orgId : undefined);
+  return (db, most) => {
+    let rows = db.selectFrom("devices").where((eb) => isOneOf(eb.ref("hostnameKey"), keys, dialect));
+    if (own !== undefined) rows = rows.where("orgId", "=", own);
+    else if (scope.kind === "partner") rows = rows.where("partnerId", "=", scope.partnerId);
+    return idList(
+      rows.select("id").limit((eb) => eb.lit(most + 1)),
+      dialect,
+    );
+  };
+}
+
+function named(
+  { scope, orgId }: Indexes,
+  field: NameField,
+  operator: string,
+  texts: readonly string[],
+): IndexLookUp | undefined {
+  const [text, ...others] = texts;
+  if (text === undefined || others.length > 0 || !within.has(operator)) return undefined;
+  const search = looseNameSearch(text, orgId === undefined ? scope : { kind: "organization", orgId }, field);
+  return search && ((_, most) => idsNamed({ ...search, most: most + 1 }));
+}

@@ -1,0 +1,98 @@
+import type { FilterGroup } from "#contract/core/filters/condition";
+import type { DialectName } from "#server/db/dialect/index";
+import { type CompilableOnce, runOnce } from "#server/db/prepared";
+import type { Scope } from "#server/db/scope";
+import type { Reader } from "#server/db/unit-of-work";
+import { candidatesFor } from "./candidates.ts";
+import type { Meets } from "./context.ts";
+import { conditionMaker } from "./device-condition.ts";
+import { devicesInList } from "./devices-in-list.ts";
+import { seenGroups } from "./seen-groups.ts";
+
+/** A device of a page, and where it stands in the order of hostnames. */
+export interface Match {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Up to so many are looked at one by one and sorted here; of more a page is soon met in the order of an index. */
+const FEW = 1_000;
+
+export interface Finding {
+  readonly db: Reader;
+  readonly scope: Scope;
+  readonly dialect: DialectName;
+  /** ISO-8601. */
+  readonly now: string;
+  /** An organization that `getNamedOrg` has let through. */
+  readonly orgId: string | undefined;
+  readonly fewest?: number;
+}
+
+/** Finds devices of a checked filter among those that lists show (docs/filters.md, "How devices are found"). */
+export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }: Finding, filter: FilterGroup) {
+  const groups = await seenGroups(db, filter);
+  const conditionFor = await conditionMaker(db, filter, {
+    now,
+    dialect,
+    groups,
+    ...(orgId === undefined ? {} : { orgId }),
+  });
+  const find = async <Row>(
+    meets: Meets,
+    build: (devices: ReturnType<typeof devicesInList>) => CompilableOnce<Row>,
+    ids?: readonly string[],
+  ) => {
+    const condition = await conditionFor(meets);
+    return runOnce<Row>(db, (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, ids })), {
+      by: orgId !== undefined ? "key" : ids ? "devices by key" : "devices",
+    });
+  };
+  /** All of them, unless they are too many to sort. */
+  const few = async () => {
+    const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest);
+    if (ids)
+      return ids.length === 0 ? [] : (await find<Match>("some", (all) => all.select(columns), ids)).toSorted(byKey);
+    // Postgres counts them while it looks for the first, or else reads them all the same.
+    if (dialect === "postgres") return undefined;
+    const found = await find<Match>("wanted", (all) => all.select(columns).limit((eb) => eb.lit(fewest + 1)));
+    return found.length > fewest ? undefined : found.toSorted(byKey);
+  };
+  const inOrder = (devices: ReturnType<typeof devicesInList>, limit: number) =>
+    devices.select(columns).orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);
+  const walk = (after: Match | undefined, limit: number) =>
+    find<Match>("some", (all) =>
+      inOrder(
+        after
+          ? all.where((eb) => eb(eb.refTuple("devices.hostnameKey", "devices.id"), ">", eb.tuple(after.key, after.id)))
+          : all,
+        limit,
+      ),
+    );
+  const count = async () => {
+    const [counted] = await find<{ total: number }>("all", (some) =>
+      some.select((eb) => eb.fn.countAll<number>().as("total")),
+    );
+    return Number(counted?.total);
+  };
+  /** How many there are, and the first: on Postgres in one pass, on SQLite in two, which two threads make at once. */
+  const first = async (limit: number) => {
+    if (dialect === "sqlite") {
+      const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
+      return { totalCount, matches };
+    }
+    const matches = await find<Match & { total: number }>("all", (all) =>
+      inOrder(all, limit).select((eb) => eb.fn.countAll<number>().over().as("total")),
+    );
+    return { totalCount: Number(matches[0]?.total ?? 0), matches };
+  };
+  return { few, walk, count, first };
+}
+
+const columns = ["devices.id", "devices.hostnameKey as key"] as const;
+
+/** Both databases order texts by their bytes in UTF-8, which is the order of code points. */
+export function byKey(a: Match, b: Match): number {
+  if (a.key !== b.key) return Buffer.compare(Buffer.from(a.key), Buffer.from(b.key));
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
