@@ -53,6 +53,8 @@ describe.each(databases)("a model that restarts a device, and the person who let
     expect(JSON.parse(shown.stdout)).toMatchObject([{ id: asked.elevationRequestId, toolName: "send_device_command" }]);
     const approved = await rmm.run(["pam", "approve", asked.elevationRequestId, "--reason", "after hours", "--yes"]);
     expect(approved.code, approved.stderr).toBe(0);
+    expect(approved.stderr).toMatch(/^Tool +send_device_command$/m);
+    expect(approved.stderr).toContain('"type":"reboot"');
     await server.workJobs();
     const { toolExecutionId } = asked;
     const done = (await client.call("get_tool_execution", { toolExecutionId })).data;
