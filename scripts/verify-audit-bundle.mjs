@@ -4,6 +4,7 @@
 // where its name ends in .gz: in memory are its statements alone.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, readFileSync, realpathSync } from "node:fs";
+import { pipeline } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createGunzip } from "node:zlib";
 
@@ -141,12 +142,14 @@ export async function verifyBundle(lines, outside = [], publicKeys = []) {
 }
 
 async function* linesOf(path) {
+  const [file, utf8] = [createReadStream(path), new TextDecoder("utf-8", { fatal: true })];
   let rest = "";
-  for await (const chunk of (path.endsWith(".gz") ? createReadStream(path).pipe(createGunzip()) : createReadStream(path)).setEncoding("utf8")) {
-    const lines = (rest + chunk).split("\n");
+  for await (const chunk of path.endsWith(".gz") ? pipeline(file, createGunzip(), () => undefined) : file) {
+    const lines = (rest + utf8.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop();
     for (const line of lines) if (line) yield JSON.parse(line);
   }
+  rest += utf8.decode();
   if (rest) yield JSON.parse(rest);
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { verifyBundle as ours } from "#server/audit/bundle";
@@ -39,6 +40,7 @@ const broken = ({ kind, chainSeq, actual }: { kind: string; chainSeq: number | n
 
 it("as a program ends with 0, 11 and 12 as rmm audit verify does", () => {
   const folder = mkdtempSync(join(tmpdir(), "rmm-second-"));
+  const script = fileURLToPath(new URL("./verify-audit-bundle.mjs", import.meta.url));
   const ndjsonOf = (name: string) =>
     bundles
       .find((one) => one.name === name)!
@@ -49,7 +51,6 @@ it("as a program ends with 0, 11 and 12 as rmm audit verify does", () => {
     const ndjson = (list: readonly object[]) => list.map((line) => `${JSON.stringify(line)}\n`).join("");
     writeFileSync(join(folder, "bundle.ndjson"), change(ndjson(lines)));
     writeFileSync(join(folder, "anchors.ndjson"), ndjson(outside ?? []));
-    const script = fileURLToPath(new URL("./verify-audit-bundle.mjs", import.meta.url));
     const flags = ["--anchor-file", join(folder, "anchors.ndjson"), "--public-key", publicKeys[0]!];
     return spawnSync(process.execPath, [script, join(folder, "bundle.ndjson"), ...flags]).status;
   };
@@ -61,6 +62,20 @@ it("as a program ends with 0, 11 and 12 as rmm audit verify does", () => {
   const [, ...entries] = /\n(\{"type":"entry"[^\n]*\n)(?=\{"type":"end")/.exec(ndjsonOf("a pruned chain")) ?? [];
   expect(entries).toHaveLength(1);
   expect(run("a pruned chain", (text) => text.replace(entries[0] as string, ""))).toBe(11);
+  // A byte that is no UTF-8 is not taken for what a reader would put in its place, here in a time that no hash covers.
+  const sound = Buffer.from(ndjsonOf("a pruned chain"));
+  const at = sound.indexOf('"exportedAt":"') + 14;
+  const spoiled = Buffer.concat([sound.subarray(0, at), Buffer.from([0xff]), sound.subarray(at + 1)]);
+  const packed = gzipSync(sound);
+  const files = {
+    "sound.ndjson": sound,
+    "spoiled.ndjson": spoiled,
+    "whole.gz": packed,
+    "cut.gz": packed.subarray(0, -20),
+  };
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+  const endOf = (name: string) => spawnSync(process.execPath, [script, join(folder, name)]).status;
+  expect([...Object.keys(files), "none.gz", "none.ndjson"].map(endOf)).toEqual([0, 12, 0, 12, 12, 12]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -13,12 +13,18 @@ export function patternAsLike(source: string): string {
   const tree = parsePattern(source);
   if ("refused" in tree) throw new Error(`the pattern ${tree.refused}`);
   const parts = [...signsOf({ kind: "sequence", parts: [tree] })];
-  const isFirst = parts[0] === START;
-  const isLast = parts.at(-1) === END;
-  const inner = parts.map((part) => (part === START || part === END ? "" : part));
-  const like = `${isFirst ? "" : "%"}${inner.slice(0, SIGNS_MAX).join("")}${isLast && inner.length <= SIGNS_MAX ? "" : "%"}`;
-  return like.replace(/%+/g, "%");
+  const [isFirst, isLast] = [parts[0] === START, parts.at(-1) === END];
+  const signs = parts.filter((part) => part !== START && part !== END);
+  const known = [
+    ...(isFirst ? [] : [ANY]),
+    ...signs.slice(0, SIGNS_MAX),
+    ...(isLast && signs.length <= SIGNS_MAX ? [] : [ANY]),
+  ];
+  return known.filter((sign, at) => sign !== ANY || known[at - 1] !== ANY).join("");
 }
+
+/** Any text: a percent sign that means itself has a backslash before it. */
+const ANY = "%";
 
 /** Ends of the text, which say nothing in the middle of what is found. */
 const START = "start";
@@ -39,17 +45,18 @@ function* signsOf(tree: PatternTree): Generator<string> {
       for (const part of tree.parts) yield* signsOf(part);
       return;
     case "choice":
-      return yield "%";
+      return yield ANY;
     case "repeat":
-      if (tree.of.kind !== "one") return yield "%";
+      if (tree.of.kind !== "one") return yield ANY;
       for (let time = 0; time < Math.min(tree.least, SIGNS_MAX); time += 1) yield signOf(tree.of.of);
-      if (tree.most !== tree.least || tree.least > SIGNS_MAX) yield "%";
+      if (tree.most !== tree.least || tree.least > SIGNS_MAX) yield ANY;
   }
 }
 
-/** The one character, or any. */
+/** The one character, or any; also for what no text has, which Postgres takes in no text. */
 function signOf(points: CodePoints): string {
   const [range, ...others] = points;
   if (!range || others.length > 0 || range[0] !== range[1]) return "_";
-  return String.fromCodePoint(range[0]).replace(/[\\%_]/, (sign) => `\\${sign}`);
+  const sign = String.fromCodePoint(range[0]);
+  return sign === "\0" || !sign.isWellFormed() ? "_" : sign.replace(/[\\%_]/, (found) => `\\${found}`);
 }

@@ -194,4 +194,28 @@ describe.each(databases)("previews of filters on %s", (database) => {
       ...{ orgId: acme.orgId, details: { totalCount: 137, orgCount: 1 } },
     });
   });
+
+  it("find patterns in which percent signs, backslashes and what no text has stand", async () => {
+    const { orgId, siteId } = acme;
+    const shown = ["50% off x", "100%", "100% cotton", "a\\b", "a\\ and b"];
+    await makeDevices(
+      server,
+      shown.map((displayName, at) => ({ orgId, siteId, hostname: `sale-${at}`, displayName })),
+    );
+    for (const [value, found] of [
+      ["%.*x", [0]],
+      ["100%", [1, 2]],
+      ["^100%$", [1]],
+      ["%+", [0, 1, 2]],
+      ["\\\\.*b$", [3, 4]],
+      ["\\x00", []],
+      ["a\\ud83d", []],
+    ] as const) {
+      const asked = await preview({
+        operator: "AND",
+        conditions: [{ field: "displayName", operator: "matches", value }],
+      });
+      expect([value, asked.status, hostnames(asked)]).toEqual([value, 200, found.map((at) => `sale-${at}`)]);
+    }
+  });
 });
