@@ -75,8 +75,9 @@ export const isPartnerApi = ({ implementation }: Passage) =>
   implementation.endpoint.access.kinds.includes("partnerKey");
 
 /** What is wrong with the request alone, or comes too often, is no attempt at a change; of the partner API all is kept. */
-const isRecorded = (passage: Passage, { status }: Problem) =>
-  ![400, 413, 429].includes(status) || isPartnerApi(passage);
+const isRecorded = (passage: Passage, told: Problem) => leavesEntry(told) || isPartnerApi(passage);
+
+export const leavesEntry = ({ status }: Pick<Problem, "status">): boolean => ![400, 413, 429].includes(status);
 
 /** What every entry of the partner API tells (docs/credentials.md, "Partner key authentication"). */
 export const partnerCall = ({ implementation, services, startedMs }: Passage, httpStatus: number) => ({

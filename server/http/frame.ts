@@ -2,7 +2,7 @@ import { type Principal, scopeOf } from "#server/access/principal";
 import { boundReads } from "#server/db/read-bounds";
 import { UnitOfWork } from "#server/db/unit-of-work";
 import type { Services } from "#server/services";
-import { armClosing, recordRefusal, recordSuccess } from "./closing.ts";
+import { armClosing, leavesEntry, recordRefusal, recordSuccess } from "./closing.ts";
 import type { Implementation } from "./implement.ts";
 import { begun, makeCall, type Passage } from "./passage.ts";
 import { parseJson } from "./request-body.ts";
@@ -10,7 +10,7 @@ import type { RequestFacts } from "./request-facts.ts";
 import { toldProblem } from "./respond.ts";
 import { validate } from "./validate.ts";
 
-export { toldProblem };
+export { leavesEntry, toldProblem };
 
 /** What came in over a connection that was authorized before. */
 export interface Frame {

@@ -1,11 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "#server/features/access-control/elevation-requests/clean-up";
 import { expireCalls, expireWindows } from "#server/features/access-control/elevation-requests/sweep";
 import { giveUpLost } from "#server/features/access-control/tool-executions/give-up";
+import { problem } from "#server/problem";
 import { ToolWorld } from "../../../test/access-control/tool-world.ts";
 import { auditOf } from "../../../test/audit-of.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases } from "../../../test/harness.ts";
+import { runs } from "./tools.ts";
 
 const MINUTE = 60_000;
 
@@ -242,6 +244,24 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       expect(await world.execution(asked.toolExecutionId)).toMatchObject({ status: "failed", outcome: { code } });
       expect(await world.commands("reboot", device.deviceId)).toBe(0);
     }
+  });
+
+  it("what a tool meets too often fails as well, with its entry", async () => {
+    const { toolExecutionId, elevationRequestId } = await world.pendingReboot();
+    await world.elevations.approve(elevationRequestId);
+    const before = await world.commands();
+    vi.spyOn(runs.send_device_command, "run").mockRejectedValueOnce(problem("RATE_LIMITED"));
+    await world.server.workJobs();
+    expect(await world.execution(toolExecutionId)).toMatchObject({
+      ...{ status: "failed", outcome: { code: "RATE_LIMITED" } },
+    });
+    expect(await world.commands()).toBe(before);
+    const entries = await auditOf(
+      world.server,
+      ({ actorType, details }) =>
+        actorType === "ai_agent" && (details as { toolExecutionId?: string }).toolExecutionId === toolExecutionId,
+    );
+    expect(entries).toMatchObject([{ result: "failure", details: { errorCode: "RATE_LIMITED" } }]);
   });
 
   it("a device that leaves, or is shut away, takes the call along", async () => {

@@ -10,7 +10,7 @@ import { claimCall } from "#server/features/access-control/elevation-requests/cl
 import { refuseOutOfUse } from "#server/features/access-control/elevation-requests/hold";
 import { type Execution, executions, finishExecution } from "#server/features/access-control/tool-executions/store";
 import type { Call } from "#server/http/call";
-import { runFrame, toldProblem } from "#server/http/frame";
+import { leavesEntry, runFrame, toldProblem } from "#server/http/frame";
 import { type Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { noteAgent, outcomeOf, told } from "./call-tool.ts";
@@ -45,15 +45,14 @@ export async function runApproved(services: Services, { id, orgId }: Approved): 
 
 /** Of one that this process has taken on. Whatever keeps it from running is its end. */
 export async function runClaimed(services: Services, execution: Execution): Promise<void> {
-  let isRecorded = false;
+  let isNoted = false;
   try {
     const who = await admitted(services, execution);
-    isRecorded = true;
-    await run(services, execution, who);
+    await run(services, execution, { who, noted: () => (isNoted = true) });
   } catch (error) {
     const told = toldProblem(services, { requestId: execution.id }, error);
-    // Of what is wrong with a message alone nothing was recorded.
-    await endUnrun(services, execution, { told, isRecorded: isRecorded && told.status !== 400 });
+    // A refusal leaves its own entry once it is known what of, unless it is of a kind that leaves none to a caller.
+    await endUnrun(services, execution, { told, isRecorded: isNoted && leavesEntry(told) });
   }
 }
 
@@ -67,13 +66,17 @@ async function admitted(services: Services, { apiKeyId, orgId, toolName }: Execu
   return who;
 }
 
-/** As a message of the key, without one that waits for the answer. */
-async function run(services: Services, execution: Execution, who: ApiKeyPrincipal): Promise<void> {
+/** As a message of the key, without one that waits for the answer. `noted`: its entry says what it is of. */
+async function run(
+  services: Services,
+  execution: Execution,
+  { who, noted }: { who: ApiKeyPrincipal; noted: () => unknown },
+): Promise<void> {
   const message = { name: execution.toolName, arguments: execution.toolInput };
   const facts = { ip: null, userAgent: null, path: mcpTools.send.path, search: "", origin: "http://localhost" };
   await runFrame(
     services,
-    { endpoint: mcpTools.send, handler: (call) => runHeld(call, execution) },
+    { endpoint: mcpTools.send, handler: (call) => runHeld(call, execution, noted) },
     {
       who,
       facts: { ...facts, requestId: execution.id, caller: who },
@@ -85,7 +88,7 @@ async function run(services: Services, execution: Execution, who: ApiKeyPrincipa
 }
 
 /** Everything that the approval was about is looked at again, and what it says is held until what was done commits. */
-async function runHeld(call: Call, execution: Execution): Promise<unknown> {
+async function runHeld(call: Call, execution: Execution, noted: () => unknown): Promise<unknown> {
   const asked = readCall((call.body as { params: Record<string, unknown> }).params);
   if ("error" in asked) throw problem("VALIDATION_ERROR", { message: asked.error.message });
   const targets = targetsOf(asked.input);
@@ -95,6 +98,7 @@ async function runHeld(call: Call, execution: Execution): Promise<unknown> {
     const { id, elevationRequestId } = execution;
     call.audit.note({ details: { toolExecutionId: id, elevationRequestId } });
     noteAgent(call);
+    noted();
     const ran = flat(await undoable(call, (own) => runAsDecided(own, { asked, execution, actionDigest, riskTier })));
     const ended = await call.asSystem(REASON, (tx) => finishExecution(tx, call.services, { id, ...outcomeOf(ran) }));
     // Somebody has said already that nobody knows: so nothing of it stays.
