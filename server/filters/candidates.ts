@@ -1,25 +1,6 @@
-import type { ExpressionWrapper, Kysely } from "kysely";
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
-import type { DialectName } from "#server/db/dialect/index";
 import { runOnce } from "#server/db/prepared";
-import type { Scope } from "#server/db/scope";
-import type { Database } from "#server/db/tables";
-import type { Reader } from "#server/db/unit-of-work";
-import { devicesByIndex } from "./devices-by-index.ts";
-
-/** What devices are looked for by. */
-export interface Indexes {
-  readonly db: Reader;
-  readonly scope: Scope;
-  readonly dialect: DialectName;
-  /** An organization that `getNamedOrg` has let through. */
-  readonly orgId: string | undefined;
-  /** Groups that the filter names and its reader sees. */
-  readonly groups: ReadonlySet<string>;
-}
-
-/** Ids of devices as JSON, `most` and one at most: of more, any. */
-export type IndexLookUp = (db: Kysely<Database>, most: number) => ExpressionWrapper<never, never, string>;
+import { devicesByIndex, type Indexes, type IndexLookUp } from "./devices-by-index.ts";
 
 /** Which look-ups a filter needs: one of those of `all`, or those of `any` together. */
 type Plan = { readonly at: number } | { readonly all: readonly Plan[] } | { readonly any: readonly Plan[] };

@@ -1,12 +1,28 @@
-import type { SelectQueryBuilder } from "kysely";
+import type { ExpressionWrapper, Kysely, SelectQueryBuilder } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
 import { customKeyOf } from "#contract/core/filters/fields";
 import { idsNamed, looseNameSearch, type NameField } from "#server/db/dialect/device-names";
 import { isOneOf, titleContains } from "#server/db/dialect/filter-values";
+import type { DialectName } from "#server/db/dialect/index";
 import { idList } from "#server/db/dialect/json";
+import type { Scope } from "#server/db/scope";
 import type { Database } from "#server/db/tables";
-import type { Indexes, IndexLookUp } from "./candidates.ts";
+import type { Reader } from "#server/db/unit-of-work";
 import { readField } from "./compare.ts";
+
+/** What devices are looked for by. */
+export interface Indexes {
+  readonly db: Reader;
+  readonly scope: Scope;
+  readonly dialect: DialectName;
+  /** An organization that `getNamedOrg` has let through. */
+  readonly orgId: string | undefined;
+  /** Groups that the filter names and its reader sees. */
+  readonly groups: ReadonlySet<string>;
+}
+
+/** Ids of devices as JSON, `most` and one at most: of more, any. */
+export type IndexLookUp = (db: Kysely<Database>, most: number) => ExpressionWrapper<never, never, string>;
 
 /**
  * Looks up in an index devices among which all are that satisfy the condition. Undefined where no index knows, or only one
