@@ -1,17 +1,14 @@
-// A second verifier of audit bundles, from server/docs/audit-format.md, with nothing but Node: node
-// verify-audit-bundle.mjs BUNDLE [--anchor-file FILE] [--public-key SPKI_BASE64]…
-// Prints breaks and problems as JSON. Exit 0: holds; 11: does not; 12: no whole bundle. It is read line by line, inflated
-// where its name ends in .gz: in memory are its statements alone.
+// A second verifier of audit bundles, from server/docs/audit-format.md, with nothing but Node, for bundles of any length:
+// node verify-audit-bundle.mjs BUNDLE[.gz] [--anchor-file FILE] [--public-key SPKI_BASE64]…
+// Prints breaks and problems as JSON. Exit 0: holds; 11: does not; 12: no whole bundle.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, readFileSync, realpathSync } from "node:fs";
 import { pipeline } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createGunzip } from "node:zlib";
-
 const DAY = 86_400_000;
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
 const jcs = (object) => `{${Object.keys(object).sort().map((key) => `${JSON.stringify(key)}:${JSON.stringify(object[key])}`)}}`;
-
 const fields = ["id", "orgId", "partnerId", "timestamp", "actorType", "actorId", "actorEmail", "action", "resourceType",
   "resourceId", "resourceName", "details", "ipAddress", "userAgent", "result", "errorMessage"];
 const isTime = (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && new Date(text).toISOString() === text;
@@ -26,19 +23,16 @@ const chainHash = ({ kind, id }, link, prev) => {
   seq.writeBigUInt64BE(BigInt(link.chainSeq));
   return sha256("\x01AC1", Buffer.of(kinds.indexOf(kind)), bytes(id), seq, bytes(link.contentHash), bytes(prev ?? "00".repeat(32)));
 };
-
 const isPrune = (statement) => statement.type === "prune";
 const textOf = ({ signature: _signature, signingKeyId: _keyId, ...rest }) => jcs(rest);
 const timeOf = (statement) => Date.parse(isPrune(statement) ? statement.prunedAt : statement.anchoredAt);
 
 /** Judges statements alone: `faults` by reason, and the records that count. */
 function judgeStatements(chain, own, outside, publicKeys) {
-  const keys = new Map(publicKeys.map((text) => {
-    const spki = Buffer.from(text, "base64");
-    return [`anchor-${sha256(spki).slice(0, 16)}`, createPublicKey({ key: spki, format: "der", type: "spki" })];
-  }));
-  const isValid = (one) => keys.has(one.signingKeyId) &&
-    verify(null, Buffer.from(textOf(one)), keys.get(one.signingKeyId), Buffer.from(one.signature, "base64"));
+  const idOf = (key) => `anchor-${sha256(key.export({ format: "der", type: "spki" })).slice(0, 16)}`;
+  const keyIn = (text) => createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" });
+  const keys = new Map(publicKeys.map(keyIn).map((key) => [idOf(key), key]));
+  const isValid = (one) => keys.has(one.signingKeyId) && verify(null, Buffer.from(textOf(one)), keys.get(one.signingKeyId), Buffer.from(one.signature, "base64"));
   const hashes = new Map([...own, ...outside].map((one) => [one, sha256(textOf(one))]));
   const isOf = (one) => one.chainKind === chain.kind && one.chainId === chain.id;
   const diverged = new Set();
@@ -48,8 +42,8 @@ function judgeStatements(chain, own, outside, publicKeys) {
     times.set(one, time = Math.max(time, timeOf(one)));
     if (!isOf(one)) { diverged.add(hashes.get(one)); continue; }
     const follows = one.anchorSeq === (last?.anchorSeq ?? 0) + 1 && one.prevAnchorHash === (last ? hashes.get(last) : null);
-    const isUnvouched = last && isPrune(last) && last.signature === null;
-    if (!follows) [one, ...(isUnvouched ? [last] : [])].forEach((each) => diverged.add(hashes.get(each)));
+    const unvouched = last && isPrune(last) && last.signature === null ? [last] : [];
+    if (!follows) [one, ...unvouched].forEach((each) => diverged.add(hashes.get(each)));
     last = one;
   }
   const all = [...new Map([...outside, ...own].map((one) => [`${hashes.get(one)} ${one.signature}`, one])).values()]
@@ -62,8 +56,7 @@ function judgeStatements(chain, own, outside, publicKeys) {
   for (const one of ours) if (one.signature !== null && !firstUse.has(one.signingKeyId) && isValid(one)) firstUse.set(one.signingKeyId, one);
   const isSuperseded = (one) => [...firstUse.values()].some((first) => first.anchorSeq < one.anchorSeq &&
     first.anchorSeq > (firstUse.get(one.signingKeyId) ?? one).anchorSeq && times.get(one) - timeOf(first) > DAY);
-  const isBadlySigned = (one) => one.signature === null ? one.anchorSeq > firstSigned
-    : keys.size > 0 && (!isValid(one) || isSuperseded(one));
+  const isBadlySigned = (one) => one.signature === null ? one.anchorSeq > firstSigned : keys.size > 0 && (!isValid(one) || isSuperseded(one));
   const anchors = ours.filter((one) => !isPrune(one));
   const [fileSeqs, fileHashes] = [outside.map(({ anchorSeq }) => anchorSeq), outside.map((one) => hashes.get(one))];
   let [through, records] = [0, 0];
@@ -84,32 +77,27 @@ function judgeStatements(chain, own, outside, publicKeys) {
     return beyond ? "prune_beyond_anchor" : undefined;
   };
   const prunes = all.filter(isPrune).map((record) => ({ record, fault: pruneFault(record) }));
-  const problems = all.filter((one) => !isPrune(one)).flatMap((one) => [
-    ...(isBadlySigned(one) ? [{ anchorSeq: one.anchorSeq, reason: "signature_invalid" }] : []),
-    ...(diverged.has(hashes.get(one)) ? [{ anchorSeq: one.anchorSeq, reason: "hash_diverged", hash: hashes.get(one) }] : [])]);
-  return { anchors, prunes, problems, hashes };
+  const problemsOf = (one) => [isBadlySigned(one) && "signature_invalid", diverged.has(hashes.get(one)) && "hash_diverged"];
+  const problems = all.filter((one) => !isPrune(one)).flatMap((one) =>
+    problemsOf(one).flatMap((reason) => reason ? [{ anchorSeq: one.anchorSeq, reason, hash: hashes.get(one) }] : []));
+  const [counting, faulty] = [prunes.filter(({ fault }) => !fault).map(({ record }) => record), prunes.filter(({ fault }) => fault)];
+  return { anchors, counting, faulty, problems, hashes };
 }
-
 /** `lines` are the parsed lines of a bundle, `outside` those of an anchor file. Throws when it is no whole bundle. */
 export async function verifyBundle(lines, outside = [], publicKeys = []) {
   const input = lines[Symbol.asyncIterator]?.() ?? lines[Symbol.iterator]();
   const next = async () => (await input.next()).value ?? { type: "cut off" };
   const { type, format, chain } = await next();
   if (type !== "bundle" || format !== 2) throw new Error("no bundle of format 2");
-  const own = [];
-  let line = await next();
+  let [line, last, own] = [await next(), undefined, []];
   for (; line.type === "anchor" || line.type === "prune"; line = await next()) own.push(line[line.type]);
   const kept = outside.filter((one) => one.chainKind === chain.kind && one.chainId === chain.id);
-  const { anchors, prunes, problems, hashes } = judgeStatements(chain, own, kept, publicKeys);
-  const counting = prunes.filter(({ fault }) => !fault).map(({ record }) => record);
-  const faulty = prunes.filter(({ fault }) => fault);
+  const { anchors, counting, faulty, problems, hashes } = judgeStatements(chain, own, kept, publicKeys);
   const breaks = faulty.map(({ record, fault }) => ({ kind: "prefix_unexplained", chainSeq: record.prunedThroughSeq + 1, actual: fault }));
   const [wanted, live, count] = [new Set(anchors.map(({ headChainSeq }) => headChainSeq)), new Map(), { entry: 0, unsealed: 0 }];
-  let last;
   for (; line.type === "entry" || line.type === "unsealed"; line = await next()) {
     count[line.type] += 1;
-    if (line.type === "unsealed") breaks.push({ kind: "unsealed_row", chainSeq: null, auditId: line.row.id });
-    if (line.type === "unsealed") continue;
+    if (line.type === "unsealed") { breaks.push({ kind: "unsealed_row", chainSeq: null, auditId: line.row.id }); continue; }
     const { row, ...link } = line.entry;
     const found = (kind) => breaks.push({ kind, chainSeq: link.chainSeq });
     const before = counting.find(({ prunedThroughSeq }) => prunedThroughSeq === link.chainSeq - 1);
@@ -118,8 +106,8 @@ export async function verifyBundle(lines, outside = [], publicKeys = []) {
       if (link.chainSeq !== last.chainSeq + 1) found("sequence_gap");
       if (prev !== last.chainHash) found("link_mismatch");
     } else if (link.chainSeq !== 1 || prev !== null) {
-      const isListed = faulty.some(({ record }) => record.prunedThroughSeq === link.chainSeq - 1);
-      if (before ? prev !== null && prev !== before.prunedThroughHash : !isListed) found("prefix_unexplained");
+      const isTold = before ? prev === null || prev === before.prunedThroughHash : faulty.some(({ record }) => record.prunedThroughSeq === link.chainSeq - 1);
+      if (!isTold) found("prefix_unexplained");
       prev ??= before?.prunedThroughHash ?? null;
     }
     if (chainHash(chain, link, prev) !== link.chainHash) found("chain_hash_mismatch");
@@ -140,7 +128,6 @@ export async function verifyBundle(lines, outside = [], publicKeys = []) {
   }
   return { ok: breaks.length + problems.length === 0, breaks, problems: problems.map(({ hash: _hash, ...problem }) => problem) };
 }
-
 async function* linesOf(path) {
   const [file, utf8] = [createReadStream(path), new TextDecoder("utf-8", { fatal: true })];
   let rest = "";
@@ -149,22 +136,15 @@ async function* linesOf(path) {
     rest = lines.pop();
     for (const line of lines) if (line) yield JSON.parse(line);
   }
-  rest += utf8.decode();
-  if (rest) yield JSON.parse(rest);
+  if ((rest += utf8.decode())) yield JSON.parse(rest);
 }
-
 async function main([bundle, ...argv]) {
   const flag = (name) => argv.flatMap((word, at) => (word === name ? [argv[at + 1]] : []));
   const parsed = (line) => { try { return [JSON.parse(line)]; } catch { return []; } };
   const read = (path) => readFileSync(path, "utf8").split("\n").flatMap(parsed);
-  try {
-    const result = await verifyBundle(linesOf(bundle), flag("--anchor-file").flatMap(read), flag("--public-key"));
-    console.log(JSON.stringify(result));
-    process.exitCode = result.ok ? 0 : 11;
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 12;
-  }
+  const result = await verifyBundle(linesOf(bundle), flag("--anchor-file").flatMap(read), flag("--public-key"));
+  console.log(JSON.stringify(result));
+  return result.ok ? 0 : 11;
 }
-
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));
+const isRun = process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
+if (isRun) process.exitCode = await main(process.argv.slice(2)).catch(({ message }) => (console.error(message), 12));
