@@ -40,7 +40,8 @@ const byCode: Record<string, string> = {
   INVALID_EXCHANGE_CODE: "A sign-in must be finished within two minutes: start again with `rmm auth login --sso`",
   INVALID_PASSWORD: "It takes your present password; without a terminal give --current-password-file",
   WEAK_PASSWORD: "Choose another password",
-  INVALID_TOKEN: "A link works once and for a limited time: ask for another with `rmm passwords forgot`",
+  INVALID_TOKEN:
+    "A link, and a registration, works once and for a limited time: begin again; a link of a password with `rmm passwords forgot`",
   INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user <email>`",
   INVITE_ALREADY_ACCEPTED: "Sign in with `rmm auth login`",
   reauth_required: "Sign in again with `rmm auth login`: the session must have begun a few minutes ago",

@@ -1355,7 +1355,7 @@ export interface ApproverDevicesMethods {
    * Register the approver device that answered the options.
    *
    * `POST /authenticator/devices/webauthn/verify` · user · needs MFA
-   * Errors: HOME_SESSION_REQUIRED, DUPLICATE, LIMIT_REACHED, NOT_CONFIGURED.
+   * Errors: HOME_SESSION_REQUIRED, INVALID_TOKEN, DUPLICATE, LIMIT_REACHED, NOT_CONFIGURED.
    */
   verify: (input: { body: models.ApproverDevicesVerifyBody }, options?: CallOptions) => ApiCall<models.ApproverDevice>;
   /**

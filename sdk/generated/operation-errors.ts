@@ -189,7 +189,7 @@ export interface OperationErrors {
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
   "approver-devices.registrationOptions": "HOME_SESSION_REQUIRED" | "reauth_required" | "LIMIT_REACHED" | "NOT_CONFIGURED" | Always | Authenticated | Tenancy | User | Body | Mfa;
-  "approver-devices.verify": "HOME_SESSION_REQUIRED" | "DUPLICATE" | "LIMIT_REACHED" | "NOT_CONFIGURED" | Always | Authenticated | Tenancy | User | Body | Mfa;
+  "approver-devices.verify": "HOME_SESSION_REQUIRED" | "INVALID_TOKEN" | "DUPLICATE" | "LIMIT_REACHED" | "NOT_CONFIGURED" | Always | Authenticated | Tenancy | User | Body | Mfa;
   "approver-devices.list": "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User;
   "approver-devices.remove": "HOME_SESSION_REQUIRED" | "reauth_required" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Mfa;
   "approver-devices.policy": "PARTNER_ID_REQUIRED" | "PARTNER_ACCESS_DENIED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;

@@ -70,7 +70,7 @@ export const approverDevices = resource(about, {
     audit: "auth.authenticator.device.register",
     status: 201,
     makes: "approver-device",
-    errors: [...own, "DUPLICATE", "LIMIT_REACHED", "NOT_CONFIGURED"],
+    errors: [...own, "INVALID_TOKEN", "DUPLICATE", "LIMIT_REACHED", "NOT_CONFIGURED"],
     loses: "nothing",
     body: () =>
       z.strictObject({

@@ -10,7 +10,7 @@ import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import { type Call, user } from "#server/http/call";
 import { queueMail } from "#server/jobs/mail-queue";
-import { invalid, problem } from "#server/problem";
+import { problem } from "#server/problem";
 import { deviceMail } from "./device-mail.ts";
 import { readRegistration } from "./read-registration.ts";
 import { relyingParty } from "./relying-party.ts";
@@ -31,10 +31,13 @@ export async function registerDevice(call: VerifyCall) {
   const challengeHash = await call.asSystem("sign-in", (tx) =>
     takeRegistration(tx, { userId, sessionId }, call.clock.now()),
   );
-  if (challengeHash === undefined) throw invalid({ path: "response", message: "The registration has ended" });
+  if (challengeHash === undefined) throw ended();
   const credential = await readRegistration(party, call.body.response, challengeHash);
   return call.transaction(() => call.asSystem("sign-in", (tx) => keep(call, tx, { account, credential })));
 }
+
+/** Of this session, or what it rests on. */
+const ended = () => problem("INVALID_TOKEN", { message: "The registration has ended: begin again" });
 
 interface Kept {
   readonly account: SignInUser;
@@ -79,5 +82,5 @@ async function holdUnchanged({ services }: VerifyCall, tx: Tx, account: SignInUs
     .where("emailVerifiedAt", "is not distinct from", emailVerifiedAt)
     .where("status", "=", status);
   const found = await held(person, services.store.dialect).executeTakeFirst();
-  if (!found) throw invalid({ path: "response", message: "The account was changed meanwhile: begin again" });
+  if (!found) throw ended();
 }
