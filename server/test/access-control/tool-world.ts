@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import type { CommandType } from "#contract/core/command-types";
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import type { Environment } from "#server/config";
@@ -53,6 +54,13 @@ export class ToolWorld {
     const { data } = await this.reboot(model, deviceId);
     if (data.status !== "pending") throw new Error(`not pending: ${JSON.stringify(data)}`);
     return { toolExecutionId: data.toolExecutionId as string, elevationRequestId: data.elevationRequestId as string };
+  }
+
+  /** Runs what is due, and waits for what the server's own runner has taken. */
+  async work(): Promise<void> {
+    await this.server.workJobs();
+    const running = this.server.db.selectFrom("jobs").select("id").where("status", "=", "running");
+    await expect.poll(() => running.execute(), { interval: 5, timeout: 20_000 }).toEqual([]);
   }
 
   execution = (id: string) =>
