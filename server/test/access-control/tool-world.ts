@@ -1,6 +1,9 @@
+import { expect } from "vitest";
 import type { CommandType } from "#contract/core/command-types";
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import type { Environment } from "#server/config";
+import { RUN_JOB } from "#server/features/access-control/elevation-requests/tool-action";
+import { enqueueJob } from "#server/jobs/queue";
 import type { DatabaseName, SignedInUser } from "../harness.ts";
 import { ElevationWorld, type TestAgent } from "./elevation-world.ts";
 
@@ -52,7 +55,29 @@ export class ToolWorld {
   async pendingReboot(model = this.model, deviceId = this.agent.deviceId) {
     const { data } = await this.reboot(model, deviceId);
     if (data.status !== "pending") throw new Error(`not pending: ${JSON.stringify(data)}`);
+    await this.#holdRun(data.elevationRequestId);
     return { toolExecutionId: data.toolExecutionId as string, elevationRequestId: data.elevationRequestId as string };
+  }
+
+  /** Runs approved calls, which wait for this here; a call that is tested for its own sake waits for nobody. */
+  async work(): Promise<void> {
+    const { db, clock } = this.server;
+    await db.updateTable("jobs").set({ runAt: clock.now() }).where("kind", "=", RUN_JOB).execute();
+    await this.server.workJobs();
+    // The server has a runner of its own.
+    const running = db.selectFrom("jobs").select("id").where("status", "=", "running");
+    await expect.poll(() => running.execute(), { interval: 5, timeout: 20_000 }).toEqual([]);
+  }
+
+  /** The job that an approval queues is there already, and not due. */
+  async #holdRun(id: string): Promise<void> {
+    const { orgId } = this.elevations;
+    const job = { kind: RUN_JOB, payload: { id, orgId }, uniqueKey: `${RUN_JOB} ${id}` };
+    await this.server.db.transaction().execute(async (tx) => {
+      await enqueueJob(tx, this.server.services, job);
+      const runAt = "2099-01-01T00:00:00.000Z";
+      await tx.updateTable("jobs").set({ runAt }).where("uniqueKey", "=", job.uniqueKey).execute();
+    });
   }
 
   execution = (id: string) =>

@@ -59,11 +59,11 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     const approved = await world.elevations.approve(elevationRequestId);
     expect(approved.body).toMatchObject({ status: "approved", enforcementStatus: "none" });
     expect(await world.commands()).toBe(0);
-    await world.server.workJobs();
+    await world.work();
     expect(await world.commands()).toBe(1);
     const done = await result(toolExecutionId);
     expect(done).toMatchObject({ status: "completed", result: { type: "reboot" }, error: null });
-    await world.server.workJobs();
+    await world.work();
     expect(await world.commands()).toBe(1);
     expect(await world.elevations.ledger(elevationRequestId)).toEqual(["requested", "approved", "command_executed"]);
     expect(await told(elevationRequestId)).toEqual(["elevation.requested", "elevation.approved"]);
@@ -199,14 +199,14 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       "wrong_status",
     );
     expect((await world.elevations.revoke(first.elevationRequestId)).body.enforcementStatus).toBe("cleanup_pending");
-    await world.server.workJobs();
+    await world.work();
     await cleanUp(world.server.services);
     expect(await show(first.elevationRequestId)).toMatchObject({ status: "revoked", enforcementStatus: "cleaned" });
     expect(await result(first.toolExecutionId)).toMatchObject({ status: "rejected" });
     const second = await world.pendingReboot();
     await world.elevations.approve(second.elevationRequestId, { durationMinutes: 1 });
     world.server.clock.advance(MINUTE);
-    await world.server.workJobs();
+    await world.work();
     await expireWindows(world.server.services);
     expect(await result(second.toolExecutionId)).toMatchObject({ status: "expired" });
     expect(await world.commands()).toBe(before);
@@ -239,7 +239,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       const asked = await world.pendingReboot(model, device.deviceId);
       await world.elevations.approve(asked.elevationRequestId);
       await breakIt(model.keyId, asked.elevationRequestId);
-      await world.server.workJobs();
+      await world.work();
       expect((await db.selectFrom("jobs").select("lastError").execute()).filter((job) => job.lastError)).toEqual([]);
       expect(await world.execution(asked.toolExecutionId)).toMatchObject({ status: "failed", outcome: { code } });
       expect(await world.commands("reboot", device.deviceId)).toBe(0);
@@ -280,7 +280,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     await world.elevations.approve(approved.elevationRequestId);
     await world.elevations.request("DELETE", `/devices/${gone.deviceId}`);
     expect(await world.execution(approved.toolExecutionId)).toMatchObject({ status: "rejected" });
-    await world.server.workJobs();
+    await world.work();
     await cleanUp(world.server.services);
     expect(await show(approved.elevationRequestId)).toMatchObject({ status: "revoked", enforcementStatus: "cleaned" });
     expect(await world.commands("reboot", gone.deviceId)).toBe(0);
@@ -298,7 +298,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     expect(await giveUpLost(world.server.services)).toBe(0);
     world.server.clock.advance(2 * MINUTE);
     expect(await giveUpLost(world.server.services)).toBe(1);
-    await world.server.workJobs();
+    await world.work();
     expect(await result(toolExecutionId)).toMatchObject({
       status: "failed",
       error: "outcome unknown",

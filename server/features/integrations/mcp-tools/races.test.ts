@@ -38,7 +38,7 @@ describe.each(databases)("races over calls of tools on %s", (database) => {
     const approving = world.elevations.approve(one.elevationRequestId);
     world.server.clock.advance(1);
     const [approved] = await Promise.all([approving, expireCalls(world.server.services)]);
-    await world.server.workJobs();
+    await world.work();
     const { status } = await world.execution(one.toolExecutionId);
     if (approved.status === 200) expect([status, await one.ran()]).toEqual(["completed", 1]);
     else {
@@ -55,7 +55,7 @@ describe.each(databases)("races over calls of tools on %s", (database) => {
       runApproved(world.server.services, one.at),
     ]);
     expect(revoked.status).toBe(200);
-    await world.server.workJobs();
+    await world.work();
     const { status } = await world.execution(one.toolExecutionId);
     expect([status, await one.ran()]).toEqual(status === "rejected" ? ["rejected", 0] : ["completed", 1]);
     const ledger = await world.elevations.ledger(one.elevationRequestId);
@@ -67,7 +67,7 @@ describe.each(databases)("races over calls of tools on %s", (database) => {
     await world.elevations.approve(one.elevationRequestId);
     await Promise.all([
       ...[1, 2, 3].map(() => runApproved(world.server.services, one.at)),
-      world.server.workJobs(),
+      world.work(),
       giveUpLost(world.server.services),
     ]);
     expect(await one.ran()).toBe(1);
