@@ -5,6 +5,7 @@ import type { CommandSpec } from "../manifest.ts";
 import { ids, orgs, writesOf } from "../test-api.ts";
 import { ANY_ID, specs, unconfirmed } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
+import { withOwnPassword } from "./own-password.ts";
 
 const SLUG = "slug-of-it";
 const command = testCommand();
@@ -100,7 +101,8 @@ describe("a command that destroys something", () => {
 
 describe("a command that destroys several things", () => {
   const list = (spec: CommandSpec) => {
-    const given = [...spec.params, ...spec.body.filter(({ required }) => required).map(({ name }) => name)];
+    const { body } = withOwnPassword(spec, {});
+    const given = [...spec.params, ...body.filter(({ required }) => required).map(({ name }) => name)];
     const entry = JSON.stringify(Object.fromEntries(given.map((name) => [name, ANY_ID])));
     return { argv: [spec.noun, spec.name, "-f", "-"], stdin: `[${entry},${entry}]` };
   };
