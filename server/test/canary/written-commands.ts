@@ -52,14 +52,6 @@ const tokens = (plant: Plant) => ({
 });
 const inTokens = (what: string, where: string): boolean => /token$/.test(what) && where.endsWith("/tokens.json");
 
-/** A program in the place of a browser, which sends what the page would send. */
-const answeringBrowser = `
-const { searchParams } = new URL(process.argv[2]);
-const credential = { id: "YQ", rawId: "YQ", type: "public-key", response: { clientDataJSON: "YQ", attestationObject: "YQ" } };
-const body = new URLSearchParams({ state: searchParams.get("state"), answer: JSON.stringify(credential) });
-await fetch("http://127.0.0.1:" + searchParams.get("port") + "/", { method: "POST", body, redirect: "manual" }).catch(() => undefined);
-`;
-
 /** The hand-written commands that handle a secret, by name. */
 export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenCommand>> = {
   "auth login": login,
@@ -99,17 +91,13 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     },
     prints: isNew,
   }),
+  // What it sends is that of `registration-options` and `verify`; between them a person types a code that no program knows.
   "approver-devices register": (plant) => ({
-    argv: ["approver-devices", "register", "--current-password-file", `${HERE}/password.txt`],
-    env: { ...user(plant), DISPLAY: ":0", BROWSER: `${process.execPath} ${HERE}/browser.mjs` },
-    given: { "password.txt": `${plant("password")}\n`, "browser.mjs": answeringBrowser },
-    routes: {
-      "POST /authenticator/devices/webauthn/options": () => ({
-        options: { challenge: "c".repeat(43), rp: { id: "localhost" }, timeout: 10_000 },
-        pageUrl: "http://localhost:9/api/v1/authenticator/page",
-      }),
-      "POST /authenticator/devices/webauthn/verify": () => ({ id: ID, label: "laptop", isPlatformBound: true }),
-    },
+    argv: ["approver-devices", "register", "--current-password-file", `${HERE}/password.txt`, "--dry-run"],
+    env: user(plant),
+    given: { "password.txt": `${plant("password")}\n` },
+    routes: {},
+    alone: true,
   }),
   "elevation-requests approve": (plant) => ({
     argv: ["elevation-requests", "approve", ID, "--reauth-password-file", `${HERE}/password.txt`, "--yes"],
