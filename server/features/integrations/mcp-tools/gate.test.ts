@@ -251,7 +251,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     await world.elevations.approve(elevationRequestId);
     const before = await world.commands();
     vi.spyOn(runs.send_device_command, "run").mockRejectedValueOnce(problem("RATE_LIMITED"));
-    await world.server.workJobs();
+    await world.work();
     expect(await world.execution(toolExecutionId)).toMatchObject({
       ...{ status: "failed", outcome: { code: "RATE_LIMITED" } },
     });
