@@ -133,10 +133,12 @@ function adapt(client: ServerClient, pool: pg.Pool): PostgresPoolClient {
       throw error;
     }
   };
+  // One way for both: what is asked first is sent first, as a limit before the read that it is for.
+  const send = async (known: { text: string; name?: string }, values: readonly unknown[]) =>
+    (await ranLift(known.text, client, client.scoped)) ? { command: "SELECT", rows: [] } : run(known, values);
   const made = {
-    query: async (text: string, values: readonly unknown[] = []) =>
-      (await ranLift(text, client, client.scoped)) ? { command: "SELECT", rows: [] } : run(statement(text), values),
-    queryOnce: (text: string, values: readonly unknown[]) => run({ text }, values),
+    query: (text: string, values: readonly unknown[] = []) => send(statement(text), values),
+    queryOnce: (text: string, values: readonly unknown[]) => send({ text }, values),
     stop: () => stopStatement(client.pid, pool),
     release: (destroy?: boolean) => client.release(destroy),
   } as unknown as StoppableClient;

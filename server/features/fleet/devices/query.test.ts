@@ -196,9 +196,9 @@ describe("a filter that takes too long", () => {
     const limits: number[] = [];
     const query = pg.Client.prototype.query as (this: pg.Client, config: unknown) => unknown;
     vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, config: { text?: string }) {
-      const found = /^set statement_timeout = (\d+)$/.exec(config.text ?? "");
-      if (found) limits.push(Number(found[1]));
-      return query.call(this, found ? { ...config, text: "set statement_timeout = 50" } : config);
+      const found = /^(set statement_timeout = )(\d+)(.*)$/.exec(config.text ?? "");
+      if (found) limits.push(Number(found[2]));
+      return query.call(this, found ? { ...config, text: `${found[1]}50${found[3]}` } : config);
     } as never);
     const owner = new pg.Client({ connectionString: server.services.store.url as string });
     await owner.connect();
