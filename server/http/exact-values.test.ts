@@ -124,6 +124,8 @@ it("every free object that the contract takes is sent in these tests (C58)", () 
   expect([...new Set(found)].toSorted()).toEqual([
     // Its type says what it may hold: the schema of each type refuses everything else.
     "device-commands payload",
+    // So does the schema of each tool for its arguments.
+    "mcp-tools params",
     "organizations billingContact",
     "organizations settings",
     "organizations ssoConfig",
