@@ -12,8 +12,8 @@ const entries = ["main", "app", "bootstrap", "config", "doctor", "audit-bundle"]
 export const threads = [
   "server/audit/prune-worker.ts",
   "server/audit/verify-worker.ts",
-  "server/db/dialect/sqlite-read-worker.ts",
   "server/db/dialect/sqlite-checkpoint-worker.ts",
+  "server/db/dialect/sqlite-read-worker.ts",
 ];
 
 /** What Node loads by itself: native modules, and packages that choose such at run time. `rolldown` serves sources alone. */

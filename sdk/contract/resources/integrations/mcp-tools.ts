@@ -9,7 +9,7 @@ export const RPC_BYTES_MAX = 64 * 1024;
 const about: Noun = {
   name: "mcp-tools",
   summary: "Tools that language models call with a key of an organization",
-  audits: toolNames.map((name) => `mcp.tool.${name}`),
+  audits: [...toolNames.map((name) => `mcp.tool.${name}`)],
 };
 
 /** A number, or a text; a message without one is not answered. */
