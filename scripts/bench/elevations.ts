@@ -1,14 +1,9 @@
-import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Candidate } from "#server/features/access-control/core/decision/candidate";
 import { decide } from "#server/features/access-control/core/decision/decide";
 import { atOnce } from "#server/features/access-control/core/decision/steps";
 import type { Bench } from "./bench.ts";
-import { type Asked, load } from "./load-of.ts";
-import type { FleetSize } from "./seed-fleet.ts";
+import { type AgentAct, byAgents } from "./by-agents.ts";
 import { report, rulesOf } from "./seed-rules.ts";
-import { started, type Target } from "./target.ts";
-
-type DatabaseName = "SQLite" | "Postgres";
 
 const RULES = 1_000;
 /** So many that none meets its limit of reports a minute. */
@@ -23,50 +18,15 @@ export const elevations: readonly Bench[] = [
   decidedAlone(),
 ];
 
-interface Reported {
-  readonly database: DatabaseName;
-  readonly rules: number;
-  /** Lowest allowed share of what Express answers to the same body. */
-  readonly least: number;
-}
-
 /** The last rule approves, so that all are asked. */
-function reported({ database, rules, least }: Reported): Bench {
-  const body = JSON.stringify(report);
-  const same: Asked[] = [{ method: "POST", path: "/", body }];
-  let [asked, server, hello]: [Asked[], Target | undefined, Target | undefined] = [[], undefined, undefined];
-  let cluster: PostgresCluster | undefined;
-  return {
-    name: `elevation: report → verdict with ${rules} rules (${database}) ÷ Express hello-JSON with the same body`,
-    limit: { kind: "min", value: least },
-    async start() {
-      let url = "";
-      if (database === "Postgres") {
-        cluster = await startPostgres({ durable: true });
-        url = await createDatabase({ label: "bench", cluster: cluster.url });
-      }
-      const agents = { count: AGENTS, commands: 0 };
-      const size: FleetSize = { organizations: 1, devices: 0, entries: 0, agents, rules };
-      server = await started("read-server", [url, JSON.stringify(size)]);
-      asked = (server.agents ?? []).map(({ agentId, token }) => ({
-        ...{ method: "POST", path: `/api/v1/agents/${agentId}/elevation-requests`, body },
-        headers: [`Authorization: Bearer ${token}`],
-      }));
-      hello = await started("hello-server", []);
-      // Neither side is measured while its code is still being compiled.
-      await load(hello, same);
-      await load(server, asked);
-    },
-    async run() {
-      const against = await load(hello as Target, same);
-      const measured = await load(server as Target, asked);
-      return { measured, against, unit: "reports/s" };
-    },
-    async stop() {
-      for (const target of [server, hello]) target?.process.kill("SIGTERM");
-      await cluster?.stop();
-    },
-  };
+function reported(given: Pick<AgentAct, "database" | "least"> & { readonly rules: number }): Bench {
+  const { rules, ...rest } = given;
+  return byAgents({
+    ...rest,
+    name: `elevation: report → verdict with ${rules} rules`,
+    ...{ method: "POST", path: "elevation-requests", body: report, unit: "reports/s" },
+    fleet: { agents: { count: AGENTS, commands: 0 }, rules },
+  });
 }
 
 const ROUND_MS = 1_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { anchorPublicKey } from "#server/audit/keeper";
-import { type Installation, install, renewed, startRmm } from "../fault/processes.ts";
+import { type Installation, renewed, startRmm, withInstallation } from "../fault/processes.ts";
 import { databases, seedPartner, signIn } from "../harness.ts";
 import { PROOF_TIMEOUT_MS, proving } from "../proving.ts";
 import { addEntries } from "./many-entries.ts";
@@ -19,14 +19,7 @@ const second = fileURLToPath(new URL("../../../scripts/verify-audit-bundle.mjs",
 it.each(databases)(
   `a bundle of ${SIZES.join(", ")} entries is exported and verified twice in constant memory, on %s`,
   { timeout: PROOF_TIMEOUT_MS },
-  async (database) => {
-    const installation = await install(database, { migrated: true });
-    try {
-      await story(installation, database);
-    } finally {
-      await installation.remove();
-    }
-  },
+  (database) => withInstallation(database, { migrated: true }, (installation) => story(installation, database)),
 );
 
 async function story(installation: Installation, database: string): Promise<void> {

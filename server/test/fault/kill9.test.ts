@@ -3,7 +3,7 @@ import { type DatabaseName, databases } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { checkChains, checkEntries, checkEvents, checkRows } from "./check-ledger.ts";
 import { faultSeed, mutateUnderKills } from "./killable.ts";
-import { type Installation, install } from "./processes.ts";
+import { type Installation, withInstallation } from "./processes.ts";
 
 const KILLS = inProof({ long: 1_000, short: 2 });
 const TOTAL = inProof({ long: 20_000, short: 300 });
@@ -11,14 +11,8 @@ const TOTAL = inProof({ long: 20_000, short: 300 });
 it.concurrent.each(databases)(
   `kill -9 at ${KILLS} points of ${TOTAL} mutations loses nothing and tells of each exactly once, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
-  async (database: DatabaseName) => {
-    const installation = await install(database, { migrated: true });
-    try {
-      await story(installation, database);
-    } finally {
-      await installation.remove();
-    }
-  },
+  (database: DatabaseName) =>
+    withInstallation(database, { migrated: true }, (installation) => story(installation, database)),
 );
 
 async function story(installation: Installation, database: DatabaseName): Promise<void> {

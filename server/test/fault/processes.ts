@@ -65,6 +65,20 @@ export interface InstallationOptions {
   server?: string;
 }
 
+/** Runs a story in an installation of its own. */
+export async function withInstallation<R>(
+  database: DatabaseName,
+  options: InstallationOptions,
+  story: (installation: Installation) => Promise<R>,
+): Promise<R> {
+  const installation = await install(database, options);
+  try {
+    return await story(installation);
+  } finally {
+    await installation.remove();
+  }
+}
+
 /** An empty installation. The first server that starts creates the schema. */
 export async function install(database: DatabaseName, options: InstallationOptions = {}): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-fault-"));

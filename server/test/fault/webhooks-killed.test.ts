@@ -4,7 +4,7 @@ import { answers, startWebhookReceiver, type WebhookReceiver } from "#fixtures/s
 import { databases, seedPartner, signIn } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { faultSeed } from "./killable.ts";
-import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
+import { type Installation, renewed, type ServerProcess, until, withInstallation } from "./processes.ts";
 
 const KILLS = inProof({ long: 50, short: 1 });
 const BETWEEN = inProof({ long: 40, short: 25 });
@@ -19,14 +19,10 @@ afterAll(() => receiver?.stop());
 it.each(databases)(
   `every committed event reaches the receiver under one id although the server is killed ${KILLS} times, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
-  async (database) => {
-    const installation = await install(database, { env: { WEBHOOK_ALLOW_PRIVATE: "true" } });
-    try {
-      await story(installation, database);
-    } finally {
-      await installation.remove();
-    }
-  },
+  (database) =>
+    withInstallation(database, { env: { WEBHOOK_ALLOW_PRIVATE: "true" } }, (installation) =>
+      story(installation, database),
+    ),
 );
 
 async function story(installation: Installation, database: string): Promise<void> {

@@ -1,7 +1,9 @@
+import { handOverScript } from "#server/platform/hand-over-script";
+
 /**
  * Runs in the browser. The challenge comes in the part of the address that no server sees, and everything that is shown
- * comes from the server. What the device answers goes in a form's body to the command line on this machine, as the
- * sign-in page does it. `</` must not occur in it, nor may a template placeholder: the text is hashed as it stands.
+ * comes from the server. What the device answers goes to the command line on this machine. `</` must not occur in it: the
+ * text is hashed as it stands.
  */
 export const pageScript = `
 "use strict";
@@ -12,30 +14,12 @@ const challenge = new URLSearchParams(location.hash.slice(1)).get("challenge") |
 // It stays in no history.
 history.replaceState(null, "", location.pathname + location.search);
 
-const port = query.get("port") || "";
-const state = query.get("state") || "";
-const isOurs = /^[0-9]{4,5}$/.test(port) && Number(port) >= 1024 && Number(port) <= 65535
-  && /^[A-Za-z0-9_-]{16,128}$/.test(state) && /^[A-Za-z0-9_-]{43}$/.test(challenge);
-
+${handOverScript}
+const isOurs = canHandOver && /^[A-Za-z0-9_-]{43}$/.test(challenge);
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
   .replace(/[+]/g, "-").replace(/[/]/g, "_").replace(/=+$/, "");
 const known = (all) => all && all.map((one) => ({ ...one, id: bytes(one.id) }));
-
-function handOver(name, value) {
-  const form = document.createElement("form");
-  form.method = "post";
-  form.action = "http://127.0.0.1:" + port + "/";
-  for (const [key, content] of [["state", state], [name, value]]) {
-    const field = document.createElement("input");
-    field.type = "hidden";
-    field.name = key;
-    field.value = content;
-    form.append(field);
-  }
-  document.body.append(form);
-  form.submit();
-}
 
 async function sign(options) {
   const publicKey = { ...options, challenge: bytes(challenge), allowCredentials: known(options.allowCredentials) };

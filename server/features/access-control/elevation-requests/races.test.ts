@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ElevationWorld } from "../../../test/access-control/elevation-world.ts";
 import { databases } from "../../../test/harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../../../test/proving.ts";
+import { repeating } from "../../../test/repeating.ts";
 import { expireStale, expireWindows } from "./sweep.ts";
 
 const MINUTE = 60_000;
 const ROUNDS = inProof({ long: 200, short: 10 });
+const rounds = repeating(ROUNDS);
 
 describe.each(databases)("races over elevated rights on %s", (database) => {
   let world: ElevationWorld;
@@ -14,15 +16,6 @@ describe.each(databases)("races over elevated rights on %s", (database) => {
     world = await ElevationWorld.start(database);
   });
   afterAll(() => world?.stop());
-
-  const rounds = (name: string, work: () => Promise<void>) =>
-    it(
-      `${name}, ${ROUNDS} times`,
-      async () => {
-        for (let round = 0; round < ROUNDS; round += 1) await work();
-      },
-      PROOF_TIMEOUT_MS,
-    );
 
   const counted = (answers: { status: number }[], status: number) =>
     answers.filter((one) => one.status === status).length;

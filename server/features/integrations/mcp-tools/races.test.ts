@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { expireCalls } from "#server/features/access-control/elevation-requests/sweep";
 import { giveUpLost } from "#server/features/access-control/tool-executions/give-up";
 import { ToolWorld } from "../../../test/access-control/tool-world.ts";
 import { databases } from "../../../test/harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../../../test/proving.ts";
+import { inProof } from "../../../test/proving.ts";
+import { repeating } from "../../../test/repeating.ts";
 import { runApproved } from "./run-approved.ts";
 
-const ROUNDS = inProof({ long: 200, short: 6 });
+const rounds = repeating(inProof({ long: 200, short: 6 }));
 
 describe.each(databases)("races over calls of tools on %s", (database) => {
   let world: ToolWorld;
@@ -14,15 +15,6 @@ describe.each(databases)("races over calls of tools on %s", (database) => {
     world = await ToolWorld.start(database);
   });
   afterAll(() => world?.stop());
-
-  const rounds = (name: string, work: () => Promise<void>) =>
-    it(
-      `${name}, ${ROUNDS} times`,
-      async () => {
-        for (let round = 0; round < ROUNDS; round += 1) await work();
-      },
-      PROOF_TIMEOUT_MS,
-    );
 
   /** A call of a device of its own that waits. */
   async function waiting() {

@@ -2,7 +2,6 @@ import { isToolName, tools } from "#contract/core/tools";
 import { mcpTools } from "#contract/resources/integrations/mcp-tools";
 import { loadKeyById } from "#server/access/load-api-key";
 import type { ApiKeyPrincipal } from "#server/access/principal";
-import { recordWork } from "#server/audit/record-work";
 import { asSystem } from "#server/db/as-system";
 import { shared } from "#server/db/dialect/locks";
 import { word } from "#server/db/dialect/text";
@@ -11,10 +10,11 @@ import { refuseOutOfUse } from "#server/features/access-control/elevation-reques
 import { type Execution, executions, finishExecution } from "#server/features/access-control/tool-executions/store";
 import type { Call } from "#server/http/call";
 import { leavesEntry, runFrame, toldProblem } from "#server/http/frame";
-import { type Problem, problem } from "#server/problem";
+import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { noteAgent, outcomeOf, told } from "./call-tool.ts";
 import { digestOf, targetsOf } from "./digest.ts";
+import { endUnrun } from "./end-unrun.ts";
 import { holdsScope } from "./key.ts";
 import { noteCall } from "./note-call.ts";
 import { runTool, type ToolCall, tierOf, undoable } from "./run-tool.ts";
@@ -129,31 +129,3 @@ async function runAsDecided(call: Call, { asked, execution, actionDigest, riskTi
 
 const flat = (ran: Awaited<ReturnType<typeof undoable<Awaited<ReturnType<typeof runTool>>>>>) =>
   "done" in ran ? ran.done : ran;
-
-/** It did not run, or nothing of it stayed. */
-async function endUnrun(
-  services: Services,
-  execution: Execution,
-  { told, isRecorded }: { told: Problem; isRecorded: boolean },
-): Promise<void> {
-  const outcome = { error: told.message, code: told.code };
-  const { id, orgId, toolName, toolTargets, actionDigest, elevationRequestId } = execution;
-  const ended = await asSystem(services, REASON)
-    .transaction()
-    .execute(async (tx) => {
-      if (!(await finishExecution(tx, services, { id, status: "failed", outcome })) || isRecorded) return false;
-      await recordWork(tx, services, {
-        ...{ orgId, actorType: "ai_agent", actorId: execution.apiKeyId, action: `mcp.tool.${toolName}` },
-        ...{ result: told.status === 401 || told.status === 403 ? "denied" : "failure", errorMessage: told.message },
-        resourceType: "device",
-        resourceId: execution.deviceId,
-        details: {
-          ...{ tool: toolName, targets: toolTargets?.map(({ deviceId }) => deviceId) ?? [], actionDigest },
-          ...{ toolExecutionId: id, elevationRequestId, errorCode: told.code },
-          siteIds: toolTargets?.flatMap(({ siteId }) => siteId ?? []) ?? [],
-        },
-      });
-      return true;
-    });
-  if (ended) services.wakeAuditWriter();
-}

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toolNames, tools } from "#contract/core/tools";
+import { patchSeverities } from "#contract/resources/software/patches";
+import { plainDevicePatch } from "#fixtures/nouns/software/patches";
 import { toolTiers } from "#server/features/access-control/core/decision/tool-tiers";
+import { identityOf, patchIdOf } from "#server/features/software/patches/identity";
 import { ToolWorld } from "../../../test/access-control/tool-world.ts";
 import { auditOf } from "../../../test/audit-of.ts";
 import { eventsOf } from "../../../test/events-of.ts";
@@ -44,8 +47,6 @@ describe.each(databases)("tools on %s", (database) => {
   afterAll(() => world?.stop());
 
   it("read what the endpoints of the same kind read, of the key's organization alone", async () => {
-    const strange = { id: "", hostname: "", siteId: world.elevations.siteId };
-    expect(Object.keys(strange)).toHaveLength(3);
     const listed = await call("list_devices", { search: "pc-", limit: 1 });
     expect(listed).toMatchObject({ data: [{ id: deviceId }], pagination: { page: 1, limit: 1, total: 1 } });
     expect((await call("list_devices", { status: "offline" })).data).toEqual([]);
@@ -79,15 +80,43 @@ describe.each(databases)("tools on %s", (database) => {
     expect(long.points.every(({ percent }: { percent: number }) => percent === 50)).toBe(true);
   });
 
-  it("list patches that wait, the most severe first", async () => {
-    const { agentToken } = await world.server.db
-      .selectFrom("devices")
-      .select("agentTokenHash as agentToken")
-      .where("id", "=", deviceId)
-      .executeTakeFirstOrThrow();
-    expect(agentToken).toBeTruthy();
+  it("list patches that wait, the most severe first, and none that is installed or of a device that has left", async () => {
     expect(await call("list_pending_patches", { deviceId })).toEqual({ data: [], total: 0 });
-    expect(await call("list_pending_patches")).toEqual({ data: [], total: 0 });
+    const { db, services } = world.server;
+    const { orgId, siteId } = world.elevations;
+    const gone = (await world.elevations.device()).deviceId;
+    const now = services.clock.now();
+    const add = async (title: string, given: object, on = deviceId) => {
+      const source = "custom" as const;
+      const identity = identityOf({ source, externalId: title, title, version: "1" });
+      const patchId = patchIdOf(source, identity);
+      const patch = {
+        ...plainDevicePatch(now),
+        orgId,
+        siteId,
+        deviceId: on,
+        patchId,
+        source,
+        externalId: title,
+        title,
+      };
+      await db.insertInto("patches").values({ id: patchId, source, identity, unusedSince: null }).execute();
+      await db
+        .insertInto("devicePatches")
+        .values({ ...patch, titleKey: title.toLowerCase(), status: "pending", installedAt: null, ...given })
+        .execute();
+    };
+    await add("A low one", { severityRank: 1 });
+    await add("A critical one", { severityRank: patchSeverities.indexOf("critical") });
+    await add("Installed", { status: "installed", installedAt: now });
+    await add("Of a device that leaves", {}, gone);
+    await world.elevations.request("DELETE", `/devices/${gone}`);
+    const found = await call("list_pending_patches");
+    expect(found).toMatchObject({
+      total: 2,
+      data: [{ title: "A critical one", severity: "critical" }, { title: "A low one" }],
+    });
+    expect(await call("list_pending_patches", { deviceId })).toEqual(found);
   });
 
   it("set custom values with their event and an entry that names no value", async () => {
