@@ -1,9 +1,9 @@
 import type { Context } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
+import type { Awaited } from "../hand-over/hand-over-request.ts";
+import { openListener } from "../hand-over/listener.ts";
+import { showAddress } from "../hand-over/show-address.ts";
 import { isUnattended } from "../shell.ts";
-import type { Awaited } from "../single-sign-on/hand-over-request.ts";
-import { openListener } from "../single-sign-on/listener.ts";
-import { showAddress } from "../single-sign-on/show-address.ts";
 
 /** What the server has begun, and what is done with the device. */
 export interface Asked {

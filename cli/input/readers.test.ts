@@ -194,7 +194,7 @@ describe("files and stdin are read by one reader", () => {
     expect(using(/readFile\w*\([^)]*"utf8"|toString\("utf8"\)/)).toEqual([
       "commands/quickstart/from-package.ts",
       "commands/quickstart/transcript.ts",
-      "single-sign-on/listener.ts",
+      "hand-over/listener.ts",
     ]);
     expect(using(/import\("yaml"\)|from "yaml"/)).toEqual(["input/parse-document.ts", "provisioning/to-yaml.ts"]);
     expect(using(/readline/)).toEqual([]);

@@ -2,13 +2,14 @@ import { createHash, randomBytes } from "node:crypto";
 import type { TokenPairAnswer } from "#sdk/session";
 import { clientOf } from "../client.ts";
 import type { Context } from "../context.ts";
+import { type Listener, openListener } from "../hand-over/listener.ts";
+import { showAddress } from "../hand-over/show-address.ts";
 import { isUnattended } from "../shell.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
 import { reportSignIn, type SignedInAs } from "../sign-in/report-sign-in.ts";
-import { type Listener, openListener } from "./listener.ts";
 import { findLoginPath, type WhoseProvider } from "./login-path.ts";
 import { needsPerson, nobodyCame, refusedSignIn } from "./refusals.ts";
-import { showAddress } from "./show-address.ts";
+import { signInCode } from "./sign-in-code.ts";
 
 interface Options extends WhoseProvider {
   store?: string;
@@ -26,7 +27,7 @@ export async function signInThroughProvider(context: Context, options: Options):
   if (isUnattended(shell, !globals.input)) throw needsPerson();
   const store = await readyStore(context, options.store);
   const path = await findLoginPath(context, options);
-  const listener = await openListener(`${settings.server.value}${PAGE}`);
+  const listener = await openListener(`${settings.server.value}${PAGE}`, signInCode);
   try {
     const verifier = randomBytes(32).toString("base64url");
     const challenge = createHash("sha256").update(verifier).digest("base64url");

@@ -12,13 +12,6 @@ export interface Awaited {
   readonly mostBytes: number;
 }
 
-/** The one-time code of a sign-in. */
-export const signInCode: Awaited = {
-  answer: { field: "ssoCode", pattern: /^[\w-]{16,256}$/ },
-  error: "ssoError",
-  mostBytes: 4_096,
-};
-
 /** Why a request is not the hand-over. */
 export interface Refused {
   readonly status: number;

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { signInCode } from "../single-sign-on/sign-in-code.ts";
 import { type Listener, openListener } from "./listener.ts";
 
 const CODE = "c".repeat(48);
@@ -9,7 +10,7 @@ const PAGE = "https://rmm.example/api/v1/sso/cli";
 const never = new AbortController().signal;
 let listener: Listener;
 beforeEach(async () => {
-  listener = await openListener(PAGE);
+  listener = await openListener(PAGE, signInCode);
 });
 afterEach(() => listener.close());
 
@@ -63,7 +64,7 @@ describe("the hand-over", () => {
       const { status, location, body } = await sent;
       expect([status, location, body]).toEqual([303, `${PAGE}?done=${done}`, ""]);
       await listener.close();
-      listener = await openListener(PAGE);
+      listener = await openListener(PAGE, signInCode);
     }
   });
 
@@ -76,7 +77,7 @@ describe("the hand-over", () => {
   });
 
   it("is waited for on this machine's own address alone, with a state of its own", async () => {
-    const other = await openListener(PAGE);
+    const other = await openListener(PAGE, signInCode);
     expect(other.state).not.toBe(listener.state);
     expect(listener.state).toMatch(/^[\w-]{43}$/);
     expect(listener.port).toBeGreaterThanOrEqual(1_024);

@@ -1,15 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  type Awaited,
-  type HandOver,
-  type Refused,
-  readHandOver,
-  refuseHead,
-  signInCode,
-  tooLong,
-} from "./hand-over-request.ts";
+import { type Awaited, type HandOver, type Refused, readHandOver, refuseHead, tooLong } from "./hand-over-request.ts";
 
 /** Waits on 127.0.0.1 for the browser to send what a page of the server hands over. */
 export interface Listener {
@@ -31,7 +23,7 @@ const REQUEST_MS = 10_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Listens on a free port of 127.0.0.1. `page` is where the browser is sent back to. */
-export async function openListener(page: string, awaited: Awaited = signInCode): Promise<Listener> {
+export async function openListener(page: string, awaited: Awaited): Promise<Listener> {
   const state = randomBytes(32).toString("base64url");
   const arrived = pending<{ handOver: HandOver; response: ServerResponse }>();
   let taken = false;
