@@ -1,10 +1,10 @@
-import { expect } from "vitest";
 import type { CommandType } from "#contract/core/command-types";
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import type { Environment } from "#server/config";
 import { RUN_JOB } from "#server/features/access-control/elevation-requests/tool-action";
 import { enqueueJob } from "#server/jobs/queue";
 import type { DatabaseName, SignedInUser } from "../harness.ts";
+import { workEveryJob } from "../work-every-job.ts";
 import { ElevationWorld, type TestAgent } from "./elevation-world.ts";
 
 export const EVERYTHING = ["devices:read", "devices:write", "devices:execute", "sites:read"] as const;
@@ -63,10 +63,7 @@ export class ToolWorld {
   async work(): Promise<void> {
     const { db, clock } = this.server;
     await db.updateTable("jobs").set({ runAt: clock.now() }).where("kind", "=", RUN_JOB).execute();
-    await this.server.workJobs();
-    // The server has a runner of its own.
-    const running = db.selectFrom("jobs").select("id").where("status", "=", "running");
-    await expect.poll(() => running.execute(), { interval: 5, timeout: 20_000 }).toEqual([]);
+    await workEveryJob(this.server);
   }
 
   /** The job that an approval queues is there already, and not due. */

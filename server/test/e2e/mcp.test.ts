@@ -4,6 +4,7 @@ import { type AgentTransport, agentTransport } from "#fixtures/simulators/agent/
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import { makeKey, makeSite } from "../enroll.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { workEveryJob } from "../work-every-job.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
 describe.each(databases)("a model that restarts a device, and the person who lets it, on %s", (database) => {
@@ -38,13 +39,6 @@ describe.each(databases)("a model that restarts a device, and the person who let
     await server?.stop();
   });
 
-  /** What was decided is carried out, by this test or by the server's own runner. */
-  async function work(): Promise<void> {
-    await server.workJobs();
-    const running = server.db.selectFrom("jobs").select("id").where("status", "=", "running");
-    await expect.poll(() => running.execute(), { interval: 5, timeout: 20_000 }).toEqual([]);
-  }
-
   const handedOut = async () => (await agent.heartbeat()).commands.map(({ type }) => type);
 
   it("asks, waits for `rmm pam approve`, and learns that the device was told", async () => {
@@ -62,7 +56,7 @@ describe.each(databases)("a model that restarts a device, and the person who let
     expect(approved.code, approved.stderr).toBe(0);
     expect(approved.stderr).toMatch(/^Tool +send_device_command$/m);
     expect(approved.stderr).toContain('"type":"reboot"');
-    await work();
+    await workEveryJob(server);
     const { toolExecutionId } = asked;
     const done = (await client.call("get_tool_execution", { toolExecutionId })).data;
     expect(done).toMatchObject({ status: "completed", result: { type: "reboot", deviceId, status: "pending" } });
@@ -74,7 +68,7 @@ describe.each(databases)("a model that restarts a device, and the person who let
     const asked = (await client.call("send_device_command", { deviceId: data.data[0].id, type: "reboot" })).data;
     const denied = await rmm.run(["pam", "deny", asked.elevationRequestId, "--reason", "in use", "--yes"]);
     expect(denied.code, denied.stderr).toBe(0);
-    await work();
+    await workEveryJob(server);
     const { toolExecutionId } = asked;
     expect((await client.call("get_tool_execution", { toolExecutionId })).data).toMatchObject({ status: "rejected" });
     expect(await handedOut()).not.toContain("reboot");
