@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
- * requests a database, generated requests by the hundred, 10,000 filters a database, 100,000 reports of elevations and their
+ * requests a database, generated requests by the hundred and every endpoint in every sweep, breaks planted into copies of the tree, 10,000 filters a database, 100,000 reports of elevations and their
  * races 200 times each, bundles of a million entries, ten minutes of a fleet, and ten at full speed. Takes hours; each
  * prints its seed. `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
@@ -11,11 +11,16 @@ const SOAK_MINUTES = 10;
 
 const { values, positionals } = parseArgs({ options: { share: { type: "string" } }, allowPositionals: true });
 const share = Number(values.share ?? 1);
-const generated = ["sqlite", "postgres"].map((database) => `server/test/conformance/${database}/generated`);
+const sweeps = ["sqlite", "postgres"].flatMap((database) =>
+  ["bodies", "generated", "odd-requests", "persons", "secrets"].map(
+    (name) => `server/test/conformance/${database}/${name}`,
+  ),
+);
 const elevations = "server/features/access-control/elevation-requests";
 const parts: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   faults: ["vitest", "run", "server/test/fault"],
-  generated: ["vitest", "run", ...generated],
+  sweeps: ["vitest", "run", ...sweeps],
+  meta: ["vitest", "run", "server/test/meta"],
   filters: ["vitest", "run", "server/test/filters"],
   evidence: ["vitest", "run", "server/test/evidence"],
   fleet: ["vitest", "run", "server/test/fleet"],

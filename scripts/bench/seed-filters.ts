@@ -3,9 +3,10 @@ import { chunks } from "#server/db/chunks";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
 import type { Services } from "#server/services";
+import { insertRows } from "./insert-rows.ts";
 
-/** Rows per statement: SQLite accepts 32,766 parameters. */
-const ROWS_MAX = 1_000;
+/** Devices described by a statement. */
+const DESCRIBED_MAX = 1_000;
 const TITLES = 5_000;
 const PROGRAMS = 10;
 const tags = Array.from({ length: 200 }, (_, index) => `tag-${index}`);
@@ -24,17 +25,10 @@ export async function seedFilterFacts(
     const own = [tags[skewed(index, tags.length)], ...(index % 500 === 1 ? ["vip"] : [])];
     return [{ id, tags: own, custom: { cost: index % 2_000, location: ["Denver", "Austin", "Oslo"][index % 3] } }];
   });
-  for (const some of chunks(described, ROWS_MAX)) await describe(db, store.dialect, JSON.stringify(some));
+  for (const some of chunks(described, DESCRIBED_MAX)) await describe(db, store.dialect, JSON.stringify(some));
   const of = (index: number) => devices[index % devices.length] as (typeof devices)[number];
-  const fill = async (table: keyof Database, count: number, row: (index: number) => object) => {
-    for (let from = 0; from < count; from += ROWS_MAX) {
-      const rows = Array.from({ length: Math.min(ROWS_MAX, count - from) }, (_, index) => row(from + index));
-      await db
-        .insertInto(table)
-        .values(rows as never)
-        .execute();
-    }
-  };
+  const fill = (table: keyof Database, count: number, row: (index: number) => object) =>
+    insertRows(db, store.dialect, table, count, row);
   const mine = (index: number) => ({ orgId: of(index).orgId, deviceId: of(index).id });
   await fill("deviceSoftwareReports", devices.length, (index) => ({ ...mine(index), firstReportedAt: now }));
   await fill("deviceMetrics", devices.length, (index) => ({

@@ -5,6 +5,7 @@ import { contentHash } from "#server/audit/chain";
 import { auditEntry } from "#server/audit/entry";
 import type { Database } from "#server/db/tables";
 import type { Services } from "#server/services";
+import { insertRows } from "./insert-rows.ts";
 
 export interface FleetSize {
   readonly organizations: number;
@@ -18,8 +19,6 @@ export interface FleetSize {
   readonly rules?: number;
 }
 
-/** Rows per statement: SQLite accepts 32,766 parameters. */
-const ROWS_MAX = 500;
 const statuses = [
   "online",
   "online",
@@ -39,11 +38,13 @@ const HARDWARE_MAX = 1_000;
 /** A partner with organizations of one site each, their devices and audit entries. */
 export async function seedFleet(
   db: Kysely<Database>,
-  { clock, random }: Pick<Services, "clock" | "random">,
+  { clock, random, store }: Pick<Services, "clock" | "random" | "store">,
   partnerId: string,
   size: FleetSize,
 ): Promise<{ orgIds: string[] }> {
   const start = Date.parse(clock.now());
+  const insert = (count: number, row: (index: number) => object, table: keyof Database) =>
+    insertRows(db, store.dialect, table, count, row);
   const before = (ms: number) => new Date(start - ms).toISOString();
   const stamps = (index: number) => ({ createdAt: before(1e9 - index * 1_000), updatedAt: before(index) });
   const organizations = numbers(size.organizations).map((index) => ({
@@ -118,16 +119,6 @@ export async function seedFleet(
       { now: new Date(start - size.entries * 1_000 + index * 1_000) },
     );
     return { ...content, checksum: contentHash(content), readerPartnerId: partnerId };
-  }
-
-  async function insert(count: number, row: (index: number) => object, table: keyof Database): Promise<void> {
-    for (let from = 0; from < count; from += ROWS_MAX) {
-      const rows = numbers(Math.min(ROWS_MAX, count - from)).map((index) => row(from + index));
-      await db
-        .insertInto(table)
-        .values(rows as never)
-        .execute();
-    }
   }
 }
 

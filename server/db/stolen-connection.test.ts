@@ -488,6 +488,28 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await seen()).toEqual(before);
   });
 
+  it("makes no key, and says of none who issued it", async () => {
+    const { orgId, apiKeyId } = world.a;
+    const keys = "select * from api_keys order by id";
+    const before = await base.look(keys);
+    for (const wall of [own, `org:${orgId}`]) {
+      await enter(wall);
+      expect(await ids(thief, "api_keys")).toEqual([apiKeyId]);
+      for (const statement of [
+        "update api_keys set issued_by = null",
+        "update api_keys set key_hash = repeat('a', 64), status = 'active'",
+        "delete from api_keys",
+      ])
+        expect((await thief.query(statement)).rowCount, statement).toBe(0);
+      await refused(
+        thief,
+        `insert into api_keys select (jsonb_populate_record(api_keys, jsonb_build_object('id', gen_random_uuid(),
+           'key_hash', repeat('b', 64)))).* from api_keys`,
+      ).toThrow(/row-level security/);
+    }
+    expect(await base.look(keys)).toEqual(before);
+  });
+
   const state = async () => [
     await base.look("select id, password_hash, is_platform_admin from users order by id"),
     await base.look("select id, name, org_id, partner_id from roles order by id"),

@@ -153,6 +153,10 @@ export const systemReasons = {
     covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",
     why: "no tenant's connection may write what approves by itself: the server does, once it has judged the caller",
   },
+  "write API keys": {
+    covers: "apiKeys that the caller was seen to reach: held and written",
+    why: "no tenant's connection may write who issued a key, which decides whose approval its calls take",
+  },
   "move device": {
     covers:
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +

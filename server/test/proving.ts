@@ -9,6 +9,9 @@ export function inProof({ long, short }: { long: number; short: number }): numbe
   return long >= short ? Math.max(short, Math.round(long * share)) : Math.min(short, Math.round(long / share));
 }
 
+/** Where a long proof runs on both databases, the short one runs on the one whose way of failing it is about. */
+export const provenOn = <D>(databases: readonly D[], short: D): readonly D[] => (proving ? databases : [short]);
+
 export const MINUTES = 60_000;
 const HOURS = 60 * MINUTES;
 

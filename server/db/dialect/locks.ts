@@ -26,6 +26,11 @@ export function held<Q extends { forUpdate(): Q }>(query: Q, dialect: DialectNam
   return dialect === "postgres" ? query.forUpdate() : query;
 }
 
+/** The same, while others may still write rows whose foreign keys name the held ones. */
+export function heldAsParent<Q extends { forNoKeyUpdate(): Q }>(query: Q, dialect: DialectName): Q {
+  return dialect === "postgres" ? query.forNoKeyUpdate() : query;
+}
+
 /** Reads rows that nobody changes until the transaction ends. */
 export function shared<Q extends { forShare(): Q }>(query: Q, dialect: DialectName): Q {
   return dialect === "postgres" ? query.forShare() : query;

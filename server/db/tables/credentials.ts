@@ -185,7 +185,13 @@ export interface CredentialTables {
 }
 
 export const credentialTables = {
-  apiKeys: { owner: "org", writtenBy: "credentials/api-keys", json: ["scopes"] },
+  // Who issued a key may not approve what it asks for, so no tenant's connection says who that is.
+  apiKeys: {
+    owner: "org",
+    writtenBy: "credentials/api-keys",
+    lifted: ["insert", "update", "delete"],
+    json: ["scopes"],
+  },
   servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", json: ["scopes"] },
   partnerServicePrincipals: {
     owner: "partner",

@@ -4,6 +4,8 @@ import { jsonSchemaOf } from "#contract/json-schema";
 import type { Example } from "#fixtures/example";
 import { examples } from "#fixtures/generated/nouns";
 import type { Tenant } from "#fixtures/world";
+import { type DatabaseName, databases } from "../harness.ts";
+import { proving } from "../proving.ts";
 
 /** One endpoint with its example, named `noun.verb`. */
 export interface Case {
@@ -30,6 +32,13 @@ const wanted = process.env["NOUNS"]?.split(",");
 export const cases: readonly Case[] = allCases.filter(
   ({ endpoint }) => wanted === undefined || wanted.includes(endpoint.noun),
 );
+
+/**
+ * Endpoints for a sweep of what the pipeline does alike on both databases: `npm test` sends every other endpoint to each
+ * database, `npm run prove -- sweeps` all of them to both.
+ */
+export const shareOf = (database: DatabaseName, all: readonly Case[] = cases): readonly Case[] =>
+  proving || wanted !== undefined ? all : all.filter((_, at) => at % 2 === databases.indexOf(database));
 
 const takes = (kind: string) => cases.filter(({ endpoint }) => endpoint.access.kinds.includes(kind as "user"));
 

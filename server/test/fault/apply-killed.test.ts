@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { type DatabaseName, databases, seedPartner, signIn } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, provenOn } from "../proving.ts";
 import { startApply, withInstallation } from "./apply-run.ts";
 import { moments, startLine } from "./killing-line.ts";
 import type { Installation } from "./processes.ts";
@@ -49,7 +49,7 @@ const promised = {
 };
 const files: Record<string, string> = { rollout: "rollout.key", spare: "spare.key", "front desk": "front.key" };
 
-it.concurrent.each(databases)(
+it.concurrent.each(provenOn(databases, "sqlite"))(
   "rmm apply killed -9 again and again converges: nothing twice, every secret in its file, on %s",
   { timeout: PROOF_TIMEOUT_MS },
   (database: DatabaseName) => withInstallation(database, story),

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { databases, seedPartner, signIn } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, provenOn } from "../proving.ts";
 import { startApply, withInstallation } from "./apply-run.ts";
 import type { Installation } from "./processes.ts";
 
@@ -22,7 +22,7 @@ ${Array.from({ length: ORGANIZATIONS }, (_, org) => {
 }).join("\n")}
 `;
 
-it.concurrent.each(databases)(
+it.concurrent.each(provenOn(databases, "sqlite"))(
   "rmm apply against a server that is killed -9 tells partly from nothing, and a rerun goes on soon and makes nothing twice, on %s",
   { timeout: PROOF_TIMEOUT_MS },
   (database) => withInstallation(database, story),

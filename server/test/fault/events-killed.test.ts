@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { type DatabaseName, databases, seedPartner, signIn } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, provenOn } from "../proving.ts";
 import { checkEvents } from "./check-ledger.ts";
 import { faultSeed, mutateUnderKills } from "./killable.ts";
 import { Ledger, mutate } from "./load.ts";
@@ -64,7 +64,7 @@ async function handedOut({ db }: Installation): Promise<Received[]> {
 
 const firstTimes = (told: readonly Received[]) => [...new Map(told.toReversed().map((one) => [one.id, one])).values()];
 
-it.concurrent.each(databases)(
+it.concurrent.each(provenOn(databases, "postgres"))(
   `kill -9 at ${KILLS} points of ${TOTAL} mutations: every consumer is told of each event, in order, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
   async (database: DatabaseName) => {

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { seedTenant } from "#fixtures/world";
 import { bootstrap } from "#server/bootstrap";
 import { databases } from "../harness.ts";
+import { provenOn } from "../proving.ts";
 import { install } from "./processes.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -24,7 +25,7 @@ setInterval(() => {
 }, 5);
 `;
 
-it.each(databases)(
+it.each(provenOn(databases, "postgres"))(
   "kill -9 loses no use of a key that is older than a second, on %s",
   { timeout: 120_000 },
   async (database) => {

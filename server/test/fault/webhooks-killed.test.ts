@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { answers, startWebhookReceiver, type WebhookReceiver } from "#fixtures/simulators/webhook-receiver";
 import { databases, seedPartner, signIn } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, provenOn } from "../proving.ts";
 import { faultSeed } from "./killable.ts";
 import { type Installation, renewed, type ServerProcess, until, withInstallation } from "./processes.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver?.stop());
 
-it.each(databases)(
+it.each(provenOn(databases, "sqlite"))(
   `every committed event reaches the receiver under one id although the server is killed ${KILLS} times, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
   (database) =>

@@ -6,7 +6,7 @@ import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { faultSeed } from "../fault/killable.ts";
 import { type Installation, install, until } from "../fault/processes.ts";
 import { type DatabaseName, databases } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS, proving } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, provenOn, proving } from "../proving.ts";
 import { checkCommands, drained } from "./check-fleet.ts";
 import { KilledServers } from "./killed-servers.ts";
 import { Orders } from "./orders.ts";
@@ -26,8 +26,7 @@ const COMMANDS_PER_SECOND = Math.max(8, AGENTS / 60);
 const RESIDENT_MAX_MB = Math.max(500, AGENTS / 12);
 const GROWTH_MAX_MB = 60;
 
-const proof = proving ? it.each(databases) : it.concurrent.each(databases);
-proof(
+it.each(provenOn(databases, "postgres"))(
   `${AGENTS} agents lose no command while servers are killed ${KILLS} times, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
   async (database: DatabaseName) => {

@@ -1,4 +1,5 @@
-import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { writeKeys } from "./write-keys.ts";
 
 interface Gift {
   principalId: string;
@@ -7,12 +8,14 @@ interface Gift {
 }
 
 /** Puts an active key, material and all, into the hands of a service principal. False when it is active no more. */
-export async function giveToPrincipal(tx: Tx, keyId: string, { principalId, scopes, now }: Gift): Promise<boolean> {
-  const moved = await tx
-    .updateTable("apiKeys")
-    .set({ principalType: "service", principalId, scopes, updatedAt: now })
-    .where("id", "=", keyId)
-    .where("status", "=", "active")
-    .executeTakeFirst();
+export async function giveToPrincipal(call: Call, keyId: string, { principalId, scopes, now }: Gift): Promise<boolean> {
+  const moved = await writeKeys(call, (all) =>
+    all
+      .updateTable("apiKeys")
+      .set({ principalType: "service", principalId, scopes, updatedAt: now })
+      .where("id", "=", keyId)
+      .where("status", "=", "active")
+      .executeTakeFirst(),
+  );
   return moved.numUpdatedRows === 1n;
 }

@@ -1,6 +1,7 @@
 import type { Insertable } from "kysely";
 import type { ApiKeysTable } from "#server/db/tables/credentials";
-import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { writeKeys } from "./write-keys.ts";
 
 type Chosen = Omit<
   Insertable<ApiKeysTable>,
@@ -8,18 +9,10 @@ type Chosen = Omit<
 >;
 
 /** Writes an active key that nobody has used yet, of a person or of a service principal. */
-export async function insertApiKey(tx: Tx, chosen: Chosen, now: string): Promise<void> {
-  await tx
-    .insertInto("apiKeys")
-    .values({
-      ...chosen,
-      issuedBy: chosen.createdBy,
-      status: "active",
-      lastUsedAt: null,
-      usageCount: 0,
-      keyIssuedAt: now,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+export async function insertApiKey(call: Call, chosen: Chosen, now: string): Promise<void> {
+  const key = {
+    ...{ ...chosen, issuedBy: chosen.createdBy, status: "active" as const, lastUsedAt: null, usageCount: 0 },
+    ...{ keyIssuedAt: now, createdAt: now, updatedAt: now },
+  };
+  await writeKeys(call, (all) => all.insertInto("apiKeys").values(key).execute());
 }

@@ -1,17 +1,20 @@
-import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { writeKeys } from "./write-keys.ts";
 
 /** Ends every active key of a service principal but the one named; returns how many. The caller holds the principal. */
 export async function revokeKeysOfPrincipal(
-  tx: Tx,
+  call: Call,
   principalId: string,
   now: string,
   exceptId?: string,
 ): Promise<number> {
-  let revoke = tx
-    .updateTable("apiKeys")
-    .set({ status: "revoked", updatedAt: now })
-    .where("principalId", "=", principalId)
-    .where("status", "=", "active");
-  if (exceptId !== undefined) revoke = revoke.where("id", "<>", exceptId);
-  return Number((await revoke.executeTakeFirst()).numUpdatedRows);
+  const { numUpdatedRows } = await writeKeys(call, (all) => {
+    const revoke = all
+      .updateTable("apiKeys")
+      .set({ status: "revoked", updatedAt: now })
+      .where("principalId", "=", principalId)
+      .where("status", "=", "active");
+    return (exceptId === undefined ? revoke : revoke.where("id", "<>", exceptId)).executeTakeFirst();
+  });
+  return Number(numUpdatedRows);
 }

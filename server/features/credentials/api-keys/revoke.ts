@@ -5,6 +5,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getApiKey } from "./get-api-key.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
+import { writeKeys } from "./write-keys.ts";
 
 type RevokeCall = typeof apiKeys.revoke extends Endpoint<infer T> ? Call<T> : never;
 
@@ -18,12 +19,14 @@ export async function revokeApiKey(call: RevokeCall) {
   return call.transaction(async (tx) => {
     const key = await holdApiKey(call, tx, call.params.id);
     if (key.status === "revoked") refuseInactive(key);
-    const revoked = await tx
-      .updateTable("apiKeys")
-      .set({ status: "revoked", updatedAt: call.clock.now() })
-      .where("id", "=", key.id)
-      .where("status", "<>", "revoked")
-      .executeTakeFirst();
+    const revoked = await writeKeys(call as Call, (all) =>
+      all
+        .updateTable("apiKeys")
+        .set({ status: "revoked", updatedAt: call.clock.now() })
+        .where("id", "=", key.id)
+        .where("status", "<>", "revoked")
+        .executeTakeFirst(),
+    );
     if (revoked.numUpdatedRows !== 1n) throw problem("API_KEY_NOT_ACTIVE");
     call.audit.note({ details: { previousStatus: key.status } });
     const { id, name, keyPrefix, status, updatedAt } = await getApiKey(call, tx, key.id);

@@ -7,6 +7,7 @@ import { refuseBeyondOwn } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
 import { newApiKey, WARNING } from "./key-material.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
+import { writeKeys } from "./write-keys.ts";
 
 type RotateCall = typeof apiKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 
@@ -21,13 +22,15 @@ export async function rotateApiKey(call: RotateCall) {
     refuseBeyondOwn(call, before.scopes);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
     const now = call.clock.now();
-    const rotated = await tx
-      .updateTable("apiKeys")
-      .set({ keyPrefix, keyHash, issuedBy: user(call).userId, usageCount: 0, lastUsedAt: null })
-      .set({ keyIssuedAt: now, updatedAt: now })
-      .where("id", "=", before.id)
-      .where("status", "=", "active")
-      .executeTakeFirst();
+    const rotated = await writeKeys(call as Call, (all) =>
+      all
+        .updateTable("apiKeys")
+        .set({ keyPrefix, keyHash, issuedBy: user(call).userId, usageCount: 0, lastUsedAt: null })
+        .set({ keyIssuedAt: now, updatedAt: now })
+        .where("id", "=", before.id)
+        .where("status", "=", "active")
+        .executeTakeFirst(),
+    );
     if (rotated.numUpdatedRows !== 1n) throw problem("API_KEY_NOT_ACTIVE");
     call.audit.note({
       details: { keyPrefix, previousKeyPrefix: before.keyPrefix, previousUsageCount: before.usageCount },

@@ -8,6 +8,7 @@ import { delegable } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
 import { refuseBeyondPrincipal } from "./principal-scopes.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
+import { writeKeys } from "./write-keys.ts";
 
 type UpdateCall = typeof apiKeys.update extends Endpoint<infer T> ? Call<T> : never;
 
@@ -21,12 +22,14 @@ export async function updateApiKey(call: UpdateCall) {
     const { scopes, ...fields } = call.body;
     const change = scopes === undefined ? fields : { ...fields, scopes: delegable(call, scopes) };
     if ("scopes" in change) await refuseBeyondPrincipal(tx, key, change.scopes);
-    const updated = await tx
-      .updateTable("apiKeys")
-      .set({ ...change, updatedAt: call.clock.now() })
-      .where("id", "=", key.id)
-      .where("status", "=", "active")
-      .executeTakeFirst();
+    const updated = await writeKeys(call as Call, (all) =>
+      all
+        .updateTable("apiKeys")
+        .set({ ...change, updatedAt: call.clock.now() })
+        .where("id", "=", key.id)
+        .where("status", "=", "active")
+        .executeTakeFirst(),
+    );
     if (updated.numUpdatedRows !== 1n) throw problem("API_KEY_NOT_ACTIVE");
     call.audit.note({
       details: {

@@ -21,7 +21,7 @@ export async function disableServicePrincipal(call: DisableCall) {
       return getServicePrincipal(call, tx, principal.id);
     }
     await touch(call, tx, principal.id, { status: "disabled" });
-    const revokedKeys = await revokeKeysOfPrincipal(tx, principal.id, call.clock.now());
+    const revokedKeys = await revokeKeysOfPrincipal(call as Call, principal.id, call.clock.now());
     call.audit.note({ details: { revokedKeys } });
     return getServicePrincipal(call, tx, principal.id);
   });

@@ -1,11 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
 import { refuseSiteRestricted } from "#server/access/org-access";
-import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseBeyondOwn } from "#server/features/credentials/api-keys/delegation";
 import { getApiKey } from "#server/features/credentials/api-keys/get-api-key";
 import { giveToPrincipal } from "#server/features/credentials/api-keys/give-to-principal";
+import { lockApiKey } from "#server/features/credentials/api-keys/lock-api-key";
 import { revokeKeysOfPrincipal } from "#server/features/credentials/api-keys/revoke-keys-of-principal";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -30,8 +30,8 @@ export async function migrateKey(call: MigrateCall) {
     const scopes = key.scopes.filter((scope) => principal.scopes.includes(scope));
     refuseBeyondOwn(call, scopes);
     const now = call.clock.now();
-    await revokeKeysOfPrincipal(tx, principal.id, now, key.id);
-    const moved = await giveToPrincipal(tx, key.id, { principalId: principal.id, scopes, now });
+    await revokeKeysOfPrincipal(call as Call, principal.id, now, key.id);
+    const moved = await giveToPrincipal(call as Call, key.id, { principalId: principal.id, scopes, now });
     if (!moved) throw problem("INVALID_STATE");
     await touch(call, tx, principal.id);
     call.audit.note({ details: { newKeyId: key.id, newKeyPrefix: key.keyPrefix, previousScopes: key.scopes, scopes } });
@@ -40,6 +40,7 @@ export async function migrateKey(call: MigrateCall) {
 }
 
 async function heldKey(call: Call, tx: Tx, id: string) {
-  await held(tx.selectFrom("apiKeys").select("id").where("id", "=", id), call.services.store.dialect).execute();
+  await getApiKey(call, tx, id);
+  await lockApiKey(call, id);
   return getApiKey(call, tx, id);
 }

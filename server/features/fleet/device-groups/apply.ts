@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { chunks } from "#server/db/chunks";
 import type { DialectName } from "#server/db/dialect/index";
 import { eachOf } from "#server/db/dialect/json";
-import { held, shared } from "#server/db/dialect/locks";
+import { heldAsParent, shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { EventServices } from "#server/room-hooks";
 import type { Difference } from "./matching.ts";
@@ -156,5 +156,5 @@ export async function holdVersion(
           .where("organizations.status", "<>", "purging"),
       ),
     );
-  return held(row, store.dialect).executeTakeFirst();
+  return heldAsParent(row, store.dialect).executeTakeFirst();
 }

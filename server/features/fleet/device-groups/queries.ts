@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { unseen } from "#server/access/site-access";
 import { among } from "#server/db/dialect/json";
-import { held } from "#server/db/dialect/locks";
+import { heldAsParent } from "#server/db/dialect/locks";
 import { preparedRows } from "#server/db/prepared";
 import type { DeviceGroupsTable } from "#server/db/tables/device-groups";
 import type { Reader, Tx } from "#server/db/unit-of-work";
@@ -33,10 +33,13 @@ export async function getGroup(call: Seeing, db: Reader, id: string): Promise<Gr
   return row;
 }
 
-/** The same, held until the transaction ends: what changes its members comes one after the other. */
+/**
+ * The same, held until the transaction ends: what changes its members comes one after the other. A device that leaves
+ * writes the group's log meanwhile, else each would wait for the other.
+ */
 export async function holdGroup(call: Seeing & Pick<Call, "services">, tx: Tx, id: string): Promise<Group> {
   const row = tx.selectFrom("deviceGroups").selectAll().where("id", "=", id);
-  const group = await held(row, call.services.store.dialect).executeTakeFirst();
+  const group = await heldAsParent(row, call.services.store.dialect).executeTakeFirst();
   if (!group) throw await unseen(call, "deviceGroups", id);
   return group;
 }

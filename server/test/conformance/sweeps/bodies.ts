@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import type { Issue } from "#sdk/errors";
 import type { Answer, DatabaseName } from "../../harness.ts";
-import { type Case, cases } from "../cases.ts";
+import { type Case, shareOf } from "../cases.ts";
 import { toldOfAgent } from "../declared.ts";
 import { type Credential, pathOf, type Swept, startSweep, withAgent } from "../sweep.ts";
 
@@ -59,7 +59,7 @@ export const sweepBodies = (database: DatabaseName) =>
 
     const exampleOf = (item: Case) => item.example(swept.world.a);
     const examplePath = (item: Case) => pathOf(item, (exampleOf(item).params ?? {}) as Record<string, string>);
-    const withBody = cases.filter(({ endpoint }) => endpoint.schemas().body !== undefined);
+    const withBody = shareOf(database).filter(({ endpoint }) => endpoint.schemas().body !== undefined);
 
     function refusedFor(answer: Answer, told: string): string[] {
       expect([answer.status, answer.body.code], told).toEqual([400, "VALIDATION_ERROR"]);
@@ -124,7 +124,7 @@ export const sweepBodies = (database: DatabaseName) =>
       expect([huge.status, huge.body.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
     });
 
-    const withQuery = cases.filter(({ endpoint }) => endpoint.schemas().query !== undefined);
+    const withQuery = shareOf(database).filter(({ endpoint }) => endpoint.schemas().query !== undefined);
     it.each(withQuery)("$name survives every kind of query", async (item) => {
       const credential = await swept.credential(item, swept.world.a);
       const names = Object.keys((item.endpoint.schemas().query as { shape?: object }).shape ?? { q: 1 });

@@ -10,7 +10,7 @@ import { requestIssues } from "#sdk/validate";
 import type { Answer, DatabaseName } from "../../harness.ts";
 import { inProof, proving } from "../../proving.ts";
 import { arbitraryOf, oneFieldWrong } from "../arbitrary.ts";
-import { allCases, type Case, cases, isPublic, namedTenant } from "../cases.ts";
+import { allCases, type Case, isPublic, namedTenant, shareOf } from "../cases.ts";
 import { asksAgent, type CallOptions, type Credential, type Swept, startSweep } from "../sweep.ts";
 
 /** `npm test` uses a fixed seed, `npm run prove` a random one; a failing run prints its seed for GENERATED_SEED. */
@@ -113,7 +113,7 @@ export const sweepGenerated = (database: DatabaseName) =>
       return outcomes;
     }
 
-    const withBody = cases.filter(({ endpoint }) => endpoint.schemas().body !== undefined);
+    const withBody = shareOf(database).filter(({ endpoint }) => endpoint.schemas().body !== undefined);
     it.each(withBody)("$name: the SDK and the server accept and refuse the same bodies", async (item) => {
       const schema = jsonSchemaOf(item.endpoint.schemas().body!, "input");
       const outcomes = await run(item, "body", schema);
@@ -123,7 +123,7 @@ export const sweepGenerated = (database: DatabaseName) =>
       expect(outcomes, "nothing right was generated").toContain("accepted");
     });
 
-    const withQuery = cases.filter(({ endpoint }) => endpoint.schemas().query !== undefined);
+    const withQuery = shareOf(database).filter(({ endpoint }) => endpoint.schemas().query !== undefined);
     it.each(withQuery)("$name: the SDK and the server accept and refuse the same queries", async (item) => {
       const outcomes = await run(item, "query", jsonSchemaOf(item.endpoint.schemas().query!, "input"));
       expect(outcomes, "nothing right was generated").toContain("accepted");

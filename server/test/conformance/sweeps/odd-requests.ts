@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jsonSchemaOf } from "#contract/json-schema";
 import { rowOfRef } from "#fixtures/world";
 import type { DatabaseName } from "../../harness.ts";
-import { type Case, cases, isPublic } from "../cases.ts";
+import { type Case, isPublic, shareOf } from "../cases.ts";
 import { namingFields } from "../ids.ts";
 import { type Swept, startSweep } from "../sweep.ts";
 
@@ -24,7 +24,7 @@ export const sweepOddRequests = (database: DatabaseName) =>
       return swept.call(item, { tenant, ...(await swept.credential(item, tenant)), query });
     };
 
-    const paged = cases.filter((item) => item.endpoint.paging?.kind === "page" && "page" in queryOf(item));
+    const paged = shareOf(database).filter((item) => item.endpoint.paging?.kind === "page" && "page" in queryOf(item));
     it.each(paged)("$name clamps pages and limits, and reads what is no number as the default (C15)", async (item) => {
       const { default: usual, maximum } = queryOf(item)["limit"] as { default: number; maximum: number };
       const readings: [Record<string, string>, { page: number; limit: number }][] = [
@@ -58,7 +58,7 @@ export const sweepOddRequests = (database: DatabaseName) =>
     });
 
     const listsOf = ({ endpoint }: Case) => namingFields(endpoint).filter(({ at, many }) => at === "query" && many);
-    const withList = cases.filter((item) => listsOf(item).length > 0);
+    const withList = shareOf(database).filter((item) => listsOf(item).length > 0);
     it.each(withList)(
       "$name honours every one of thirty ids, and refuses a list with one that is none (C15)",
       async (item) => {
@@ -83,7 +83,7 @@ export const sweepOddRequests = (database: DatabaseName) =>
       },
     );
 
-    const withParams = cases.filter(({ endpoint }) => endpoint.path.includes(":"));
+    const withParams = shareOf(database).filter(({ endpoint }) => endpoint.path.includes(":"));
     it.each(withParams)("$name answers a malformed or unknown id with JSON and 400 or 404 (C16)", async (item) => {
       const names = [...item.endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
       const odd = [

@@ -3,7 +3,7 @@ import { seedNotification } from "#fixtures/nouns/people/notifications";
 import { joinOrganization, providerSession } from "../../guest.ts";
 import type { DatabaseName, SignedInUser } from "../../harness.ts";
 import { seedPerson } from "../../people.ts";
-import { type Case, forUsers } from "../cases.ts";
+import { type Case, forUsers, shareOf } from "../cases.ts";
 import { ask, type Swept, startSweep } from "../sweep.ts";
 
 /** The current password in the examples. */
@@ -96,7 +96,7 @@ export const sweepPersons = (database: DatabaseName) =>
       return { tenant, body: sent, ...(own === undefined ? {} : { params: { id: own } }) };
     };
 
-    it.each(forUsers)("$name changes nothing of it", async (item) => {
+    it.each(shareOf(database, forUsers))("$name changes nothing of it", async (item) => {
       const guest = await makeGuest();
       const before = await belongings(guest);
       const answer = await ask(swept.server, item, { ...aimed(item, guest), token: guest.guestToken });

@@ -9,7 +9,7 @@ import { openAuditBundle } from "#server/audit-bundle";
 import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { jsonLog } from "#server/platform/log";
 import type { DatabaseName } from "../../harness.ts";
-import { allCases, type Case, caseOf, cases, isPublic } from "../cases.ts";
+import { allCases, type Case, caseOf, cases, isPublic, shareOf } from "../cases.ts";
 import { markedIn, SecretLedger } from "../ledger.ts";
 import { planted, SecretRun } from "../secret-run.ts";
 import { liveOutStories } from "../secret-stories.ts";
@@ -22,6 +22,8 @@ const settings = {
   METRICS_SCRAPE_TOKEN: planted("scrape-token"),
   PARTNER_API_CURSOR_SIGNING_KEY: planted("cursor-key"),
   AUDIT_ANCHOR_SIGNING_KEY: randomBytes(32).toString("base64"),
+  // Agents that cannot say what they did are waited for, for each database error.
+  LIVE_WAIT_SECONDS: "2",
   SMTP_HOST: "127.0.0.1",
   SMTP_PORT: "1",
   SMTP_USER: "mailer",
@@ -44,7 +46,8 @@ export const sweepSecrets = (database: DatabaseName) =>
     beforeAll(async () => {
       const log = jsonLog("debug", (line) => void lines.push(line));
       swept = await startSweep(database, { log, env: settings, outside: true });
-      for (const [name, value] of Object.entries(settings)) if (!/HOST|PORT|USER/.test(name)) ledger.add(name, value);
+      for (const [name, value] of Object.entries(settings))
+        if (!/HOST|PORT|USER|SECONDS/.test(name)) ledger.add(name, value);
       run = new SecretRun(swept, ledger, await swept.freshTenant());
       await liveOutStories(run);
       await succeedEverywhere();
@@ -107,7 +110,7 @@ export const sweepSecrets = (database: DatabaseName) =>
     }
 
     async function failEverywhere(): Promise<void> {
-      for (const target of cases) {
+      for (const target of shareOf(database)) {
         const [at, other] = [await swept.freshTenant(), swept.world.b];
         // Public endpoints ignore credentials.
         const callers = isPublic(target) ? [{}, {}] : await callersIn(at);
