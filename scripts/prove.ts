@@ -20,7 +20,7 @@ const elevations = "server/features/access-control/elevation-requests";
 const parts: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   faults: ["vitest", "run", "server/test/fault"],
   sweeps: ["vitest", "run", ...sweeps],
-  meta: ["vitest", "run", "server/test/meta"],
+  meta: ["vitest", "run", "server/test/meta", "cli/flag-effects.test.ts"],
   filters: ["vitest", "run", "server/test/filters"],
   evidence: ["vitest", "run", "server/test/evidence"],
   fleet: ["vitest", "run", "server/test/fleet"],

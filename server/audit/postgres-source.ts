@@ -1,8 +1,9 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ChainStatement } from "./anchor-format.ts";
-import type { ChainKind, ChainRef } from "./chain.ts";
+import type { ChainKind, ChainLink, ChainRef } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
+import { LinksInOrder } from "./links-in-order.ts";
 import { copyFields, copyLines, pgTimestampMs } from "./postgres-copy.ts";
 import { storedStatement } from "./stored-statement.ts";
 
@@ -25,8 +26,12 @@ export async function postgresChainSource(url: string, chain: ChainRef): Promise
       chain,
       statements: () => walkStatements(entries, where),
       walk: async (visitor) => {
-        await walkLinks(entries, where, visitor);
-        await walkRows(entries, contents, { where, owner: owned(chain), reader: readerOf(chain) }, visitor);
+        const first = await firstOfWhole(entries, where);
+        const links = new LinksInOrder(first ?? 0, visitor.link);
+        if (first === undefined) await walkLinks(entries, where, visitor);
+        const walked = { where, owner: owned(chain), reader: readerOf(chain), visitor };
+        await walkRows(entries, contents, { ...walked, ...(first === undefined ? {} : { links }) });
+        if (links.gaveUp) await walkLinks(entries, `${where} and chain_seq >= ${links.next}`, visitor);
       },
       close: () => close(clients),
     };
@@ -52,50 +57,61 @@ const close = async (clients: pg.Client[]) => {
   await Promise.allSettled(clients.map((client) => client.end()));
 };
 
-async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor): Promise<void> {
-  const sql = `copy (select chain_seq, audit_id, encode(content_hash, 'hex'), encode(prev_hash, 'hex'), encode(chain_hash, 'hex')
-    from public.audit_chain where ${where} order by chain_seq) to stdout`;
-  for await (const lines of copyLines(client.query(copyTo(sql))))
-    for (const line of lines) {
-      const [chainSeq, auditId, contentHash, prevHash, chainHash] = line.split("\t") as [
-        string,
-        string,
-        string,
-        string,
-        string,
-      ];
-      visitor.link({
-        chainSeq: Number(chainSeq),
-        auditId,
-        contentHash,
-        prevHash: prevHash === "\\N" ? null : prevHash,
-        chainHash,
-      });
-    }
+/** Where a chain begins that has an entry at every position up to its last. */
+async function firstOfWhole(client: pg.Client, where: string): Promise<number | undefined> {
+  const { rows } = await client.query(
+    `select min(chain_seq) as first, max(chain_seq) - min(chain_seq) + 1 = count(*) as whole
+     from public.audit_chain where ${where}`,
+  );
+  return rows[0].whole ? Number(rows[0].first) : undefined;
 }
 
-interface Entry {
-  auditId: string;
-  chainSeq: number;
-  contentHash: string;
+const linkColumns = `audit_id, chain_seq, encode(content_hash, 'hex'), encode(prev_hash, 'hex'), encode(chain_hash, 'hex')`;
+
+function linkOf(line: string): ChainLink {
+  const [auditId, chainSeq, contentHash, prevHash, chainHash] = line.split("\t") as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const prev = prevHash === "\\N" ? null : prevHash;
+  return { auditId, chainSeq: Number(chainSeq), contentHash, prevHash: prev, chainHash };
+}
+
+async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor): Promise<void> {
+  const sql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by chain_seq) to stdout`;
+  for await (const lines of copyLines(client.query(copyTo(sql)))) for (const line of lines) visitor.link(linkOf(line));
+}
+
+interface Walked {
+  readonly where: string;
+  readonly owner: string;
+  readonly reader: string;
+  readonly visitor: ChainVisitor;
+  /** Takes the links on the way: one read of them instead of two. */
+  readonly links?: LinksInOrder;
 }
 
 async function walkRows(
   entriesClient: pg.Client,
   rowsClient: pg.Client,
-  { where, owner, reader }: { where: string; owner: string; reader: string },
-  visitor: ChainVisitor,
+  { where, owner, reader, visitor, links }: Walked,
 ): Promise<void> {
-  const entriesSql = `copy (select audit_id, chain_seq, encode(content_hash, 'hex') from public.audit_chain
-    where ${where} order by audit_id) to stdout`;
+  const entriesSql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by audit_id) to stdout`;
   const checksum = `case when reader_partner_id is not distinct from ${reader} then checksum end`;
   const rowsSql = `copy (select ${contentColumns}, ${checksum} from public.audit_logs where ${owner} order by id) to stdout`;
-  const absent: Entry[] = [];
-  const gone = (entry: Entry) => {
+  const absent: ChainLink[] = [];
+  const gone = (entry: ChainLink) => {
     if (absent.length < ABSENT_MAX) absent.push(entry);
     else visitor.missingRow(entry.chainSeq, entry.auditId);
   };
-  const entries = pull(copyLines(entriesClient.query(copyTo(entriesSql))), entryOf);
+  const entries = pull(copyLines(entriesClient.query(copyTo(entriesSql))), (line) => {
+    const link = linkOf(line);
+    links?.add(link);
+    return link;
+  });
   let entry = entries.buffered() ?? (await entries.next());
   for await (const lines of copyLines(rowsClient.query(copyTo(rowsSql))))
     for (const line of lines) {
@@ -117,7 +133,7 @@ async function walkRows(
 }
 
 /** An entry without a row of this owner: the row is gone, or now names another owner. */
-async function reportAbsent(client: pg.Client, absent: Entry[], visitor: ChainVisitor): Promise<void> {
+async function reportAbsent(client: pg.Client, absent: ChainLink[], visitor: ChainVisitor): Promise<void> {
   if (absent.length === 0) return;
   const sql = `copy (select ${contentColumns}, checksum from public.audit_logs
     where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout`;
@@ -145,11 +161,6 @@ function canonicalOf(line: string): { canonical: string; checksum: string | null
   fields.unshift("al1");
   return { canonical: JSON.stringify(fields), checksum };
 }
-
-const entryOf = (line: string): Entry => {
-  const [auditId, chainSeq, contentHash] = line.split("\t");
-  return { auditId: auditId!, chainSeq: Number(chainSeq), contentHash: contentHash! };
-};
 
 /** Reads one item at a time; `buffered` answers without waiting while there is something at hand. */
 function pull<T>(batches: AsyncGenerator<string[]>, read: (line: string) => T) {

@@ -4,7 +4,6 @@ import type { Environment } from "#server/config";
 import { RUN_JOB } from "#server/features/access-control/elevation-requests/tool-action";
 import { enqueueJob } from "#server/jobs/queue";
 import type { DatabaseName, SignedInUser } from "../harness.ts";
-import { workEveryJob } from "../work-every-job.ts";
 import { ElevationWorld, type TestAgent } from "./elevation-world.ts";
 
 export const EVERYTHING = ["devices:read", "devices:write", "devices:execute", "sites:read"] as const;
@@ -63,7 +62,7 @@ export class ToolWorld {
   async work(): Promise<void> {
     const { db, clock } = this.server;
     await db.updateTable("jobs").set({ runAt: clock.now() }).where("kind", "=", RUN_JOB).execute();
-    await workEveryJob(this.server);
+    await this.server.workJobs();
   }
 
   /** The job that an approval queues is there already, and not due. */

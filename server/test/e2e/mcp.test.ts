@@ -4,7 +4,6 @@ import { type AgentTransport, agentTransport } from "#fixtures/simulators/agent/
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import { makeKey, makeSite } from "../enroll.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
-import { workEveryJob } from "../work-every-job.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
 describe.each(databases)("a model that restarts a device, and the person who lets it, on %s", (database) => {
@@ -56,7 +55,7 @@ describe.each(databases)("a model that restarts a device, and the person who let
     expect(approved.code, approved.stderr).toBe(0);
     expect(approved.stderr).toMatch(/^Tool +send_device_command$/m);
     expect(approved.stderr).toContain('"type":"reboot"');
-    await workEveryJob(server);
+    await server.workJobs();
     const { toolExecutionId } = asked;
     const done = (await client.call("get_tool_execution", { toolExecutionId })).data;
     expect(done).toMatchObject({ status: "completed", result: { type: "reboot", deviceId, status: "pending" } });
@@ -68,7 +67,7 @@ describe.each(databases)("a model that restarts a device, and the person who let
     const asked = (await client.call("send_device_command", { deviceId: data.data[0].id, type: "reboot" })).data;
     const denied = await rmm.run(["pam", "deny", asked.elevationRequestId, "--reason", "in use", "--yes"]);
     expect(denied.code, denied.stderr).toBe(0);
-    await workEveryJob(server);
+    await server.workJobs();
     const { toolExecutionId } = asked;
     expect((await client.call("get_tool_execution", { toolExecutionId })).data).toMatchObject({ status: "rejected" });
     expect(await handedOut()).not.toContain("reboot");

@@ -1,0 +1,40 @@
+import type { ChainLink } from "./chain.ts";
+
+/** Of links that came too early: more than the ids of a busy chain ever change places. */
+const WAITING_MAX = 20_000;
+
+/**
+ * Hands links on by rising position that come by rising id, which is nearly the same order. `next` is the first position
+ * that it has not handed on; `gaveUp` once too many wait, and it takes no more.
+ */
+export class LinksInOrder {
+  readonly #hand: (link: ChainLink) => void;
+  readonly #waitingMax: number;
+  readonly #waiting = new Map<number, ChainLink>();
+  next: number;
+  gaveUp = false;
+
+  constructor(first: number, hand: (link: ChainLink) => void, waitingMax = WAITING_MAX) {
+    this.#waitingMax = waitingMax;
+    this.next = first;
+    this.#hand = hand;
+  }
+
+  add(link: ChainLink): void {
+    if (this.gaveUp) return;
+    if (link.chainSeq === this.next) {
+      for (let due: ChainLink | undefined = link; due !== undefined; due = this.#take()) this.#hand(due);
+    } else if (this.#waiting.size < this.#waitingMax) this.#waiting.set(link.chainSeq, link);
+    else {
+      this.gaveUp = true;
+      this.#waiting.clear();
+    }
+  }
+
+  #take(): ChainLink | undefined {
+    this.next += 1;
+    const due = this.#waiting.get(this.next);
+    if (due !== undefined) this.#waiting.delete(this.next);
+    return due;
+  }
+}
