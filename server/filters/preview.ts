@@ -20,17 +20,15 @@ export const previewDevices = (call: Call, filter: FilterGroup, { orgId, limit }
     return { totalCount, devices: ids.flatMap((id) => known.get(id) ?? []), evaluatedAt };
   });
 
+/** The fields that answers have, and no others. */
 const shown = preparedRows(
   (db, { ids }: { ids: string[] }) =>
     withIds(db, "devices", ids).select([
       "devices.id",
-      "devices.orgId",
-      "devices.siteId",
       "devices.hostname",
       "devices.displayName",
       "devices.status",
       "devices.osType",
-      "devices.deviceRole",
       "devices.lastSeenAt",
     ]),
   { by: "key" },

@@ -450,6 +450,10 @@ describe.each(databases)("dynamic groups on %s", (database) => {
       totalCount: 1,
       devices: [{ id: two, hostname: "a-seen" }],
     });
+    for (const shown of preview.body.data.devices)
+      expect(Object.keys(shown).toSorted()).toEqual(
+        ["id", "hostname", "displayName", "osType", "status", "lastSeenAt"].toSorted(),
+      );
     const tried = await send("POST", `/groups/${group.id}/preview?limit=1`, { filterConditions: tagged("seen") });
     expect(tried.body.data).toMatchObject({ totalCount: 2, devices: [{ id: two }] });
     const decommissioned = all({ field: "status", operator: "equals", value: "decommissioned" });
