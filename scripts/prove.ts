@@ -3,8 +3,8 @@ import { parseArgs } from "node:util";
 
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
- * requests a database, generated requests by the hundred and every endpoint in every sweep, breaks planted into copies of the tree, 10,000 filters a database, 100,000 reports of elevations and their
- * races 200 times each, bundles of a million entries, ten minutes of a fleet, and ten at full speed. Takes hours; each
+ * requests a database, generated requests by the hundred and every endpoint in every sweep, breaks planted into copies of
+ * the tree, 10,000 filters a database, 100,000 reports of elevations and their races 200 times each, bundles of a million entries, ten minutes of a fleet, and ten at full speed. Takes hours; each
  * prints its seed. `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
 const SOAK_MINUTES = 10;

@@ -7,7 +7,7 @@ import type { Database } from "#server/db/tables";
 /** Rows per statement: SQLite accepts 32,766 parameters. */
 const ROWS_MAX: Readonly<Record<DialectName, number>> = { sqlite: 500, postgres: 5_000 };
 
-/** Inserts rows that have the same fields; on Postgres as one JSON text a statement, which costs a tenth of parameters. */
+/** Inserts rows that have the same fields; on Postgres as one JSON text a statement. */
 export async function insertRows(
   db: Kysely<Database>,
   dialect: DialectName,
