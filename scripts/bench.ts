@@ -42,15 +42,16 @@ const benches: readonly Bench[] = [
   ...webhookDelays,
   coldBuild,
 ];
-const wanted = process.argv.slice(2);
+const parts = process.argv.slice(2);
+const wanted = benches.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
 
 process.stdout.write(
   `${cpus()[0]?.model ?? "unknown CPU"}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n\n`,
 );
 process.stdout.write("| figure | ratio | limit | medians |\n|---|---|---|---|\n");
 let missed = 0;
-for (const bench of benches) {
-  if (wanted.length > 0 && !wanted.some((part) => bench.name.includes(part))) continue;
+for (const [index, bench] of wanted.entries()) {
+  if (bench.on !== wanted[index - 1]?.on) await bench.on?.start();
   await bench.start?.();
   try {
     const rounds = [];
@@ -65,6 +66,7 @@ for (const bench of benches) {
     );
   } finally {
     await bench.stop?.();
+    if (bench.on !== wanted[index + 1]?.on) await bench.on?.stop();
   }
 }
 process.exitCode = missed === 0 ? 0 : 1;

@@ -7,4 +7,12 @@ export interface Bench {
   run(): Promise<{ measured: number; against: number; unit: string }>;
   start?(): Promise<void>;
   stop?(): Promise<void>;
+  /** What it measures at; benches that stand together share it. */
+  readonly on?: Shared;
+}
+
+/** Takes so long to make that several benches use the same. */
+export interface Shared {
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }

@@ -26,7 +26,7 @@ interface Ask {
 export const listsLarge: readonly Bench[] = [bench("SQLite"), bench("Postgres"), held()];
 
 /** As long as the embedded server may answer nobody. */
-const HELD_MS = 50;
+export const HELD_MS = 50;
 
 /** The longest that the event loop of the embedded server is held while every list is read, four at a time. */
 function held(): Bench {
@@ -55,7 +55,7 @@ function held(): Bench {
 }
 
 /** The longest hold since it was asked for last. */
-function heldMs({ process: child }: Target): Promise<number> {
+export function heldMs({ process: child }: Target): Promise<number> {
   child.kill("SIGUSR2");
   return new Promise((resolve) => child.stdout?.once("data", (line: Buffer) => resolve(Number(line.toString()))));
 }

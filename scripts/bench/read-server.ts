@@ -14,7 +14,8 @@ import { seedFilterFacts } from "./seed-filters.ts";
 import { type FleetSize, seedFleet } from "./seed-fleet.ts";
 import { seedRules } from "./seed-rules.ts";
 
-/** The real server as in production, request log on, one partner, and a session that may read. argv: [database url [fleet]] */
+/** The real server as in production, request log on, one partner, and people who may read. argv: [database url [fleet]] */
+const PEOPLE = 20;
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-bench-"));
 const [url, fleet] = process.argv.slice(2);
 const secret = randomBytes(32).toString("hex");
@@ -38,46 +39,42 @@ const seeded = size ? await seedFleet(db, services, tenant.partnerId, size) : un
 if (size?.facts) await seedFilterFacts(db, services);
 const agents = size?.agents ? await seedAgents(db, services, tenant, size.agents) : undefined;
 if (size?.rules) await seedRules(db, services, { orgId: tenant.orgId, count: size.rules });
-const now = services.clock.now();
-const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
-await db
-  .insertInto("users")
-  .values({ ...plainUser(now), id: userId, email: "bench@bench.example", name: "Bench" })
-  .execute();
-await db
-  .insertInto("partnerUsers")
-  .values({
-    id: services.random.uuid(),
-    partnerId: tenant.partnerId,
-    userId,
-    roleId,
-    orgAccess: "all",
-    ...plainMembership(now),
-  })
-  .execute();
-await db
-  .insertInto("sessions")
-  .values({
-    id: sessionId,
-    userId,
-    ...plainSession(now),
-  })
-  .execute();
-const token = services.accessTokens.sign({
-  sub: userId,
-  sid: sessionId,
-  scope: "partner",
-  partnerId: tenant.partnerId,
-  orgId: null,
-  roleId,
-  mfa: true,
-  jti: services.random.uuid(),
-});
+/** An administrator of the partner who has signed in: the token of an access. */
+async function signedIn(name: string): Promise<string> {
+  const now = services.clock.now();
+  const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
+  await db
+    .insertInto("users")
+    .values({ ...plainUser(now), id: userId, email: `${name}@bench.example`, name })
+    .execute();
+  await db
+    .insertInto("partnerUsers")
+    .values({
+      id: services.random.uuid(),
+      partnerId: tenant.partnerId,
+      userId,
+      roleId,
+      orgAccess: "all",
+      ...plainMembership(now),
+    })
+    .execute();
+  await db
+    .insertInto("sessions")
+    .values({ id: sessionId, userId, ...plainSession(now) })
+    .execute();
+  return services.accessTokens.sign({
+    ...{ sub: userId, sid: sessionId, scope: "partner", partnerId: tenant.partnerId, orgId: null, roleId },
+    ...{ mfa: true, jti: services.random.uuid() },
+  });
+}
+const people: string[] = [];
+for (let index = 0; index < PEOPLE; index += 1) people.push(await signedIn(`bench-${index}`));
 process.stdout.write(
   `${JSON.stringify({
     url: server.url,
     path: `/api/v1/orgs/organizations/${tenant.orgId}`,
-    token,
+    token: people[0],
+    people,
     orgId: tenant.orgId,
     siteId: tenant.siteId,
     enrollmentSecret: secret,

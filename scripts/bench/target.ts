@@ -7,6 +7,8 @@ export interface Target {
   url: string;
   path: string;
   token?: string;
+  /** Tokens of several people, that of `token` first: limits count for each. */
+  people?: readonly string[];
   orgId?: string;
   siteId?: string;
   enrollmentSecret?: string;

@@ -1,6 +1,7 @@
-import { checkFilter, codeOfErrors, type FilterError } from "#contract/core/filters/check-filter";
+import { checkFilterInTurns, codeOfErrors, type FilterError } from "#contract/core/filters/check-filter";
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
 import { customKeyOf } from "#contract/core/filters/fields";
+import { fairTurn } from "#server/db/dialect/fair-turn";
 import type { Reader } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 import { definitionsFor } from "./definitions.ts";
@@ -14,11 +15,12 @@ export async function checkedFilter(
   value: unknown,
   { orgId }: { orgId?: string } = {},
 ): Promise<FilterGroup> {
-  const checked = checkFilter(value);
+  const checked = await checkFilterInTurns(value, { turn: fairTurn });
   if ("errors" in checked) throw refusal(checked.errors);
   if (![...fieldsUsed(checked.filter)].some((field) => customKeyOf(field) !== undefined)) return checked.filter;
   const definitions = await definitionsFor(db, checked.filter, orgId);
-  const typed = checkFilter(value, {
+  const typed = await checkFilterInTurns(value, {
+    turn: fairTurn,
     customTypes: (key) => definitions.filter(({ fieldKey }) => fieldKey === key).map(({ type }) => type),
   });
   if ("errors" in typed) throw refusal(typed.errors);

@@ -2,7 +2,7 @@ import type { ExpressionWrapper, Kysely, SelectQueryBuilder } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
 import { customKeyOf } from "#contract/core/filters/fields";
 import { idsNamed, looseNameSearch, type NameField } from "#server/db/dialect/device-names";
-import { isOneOf, titleContains } from "#server/db/dialect/filter-values";
+import { isOneOf, isPlain, titleContains } from "#server/db/dialect/filter-values";
 import type { DialectName } from "#server/db/dialect/index";
 import { idList } from "#server/db/dialect/json";
 import type { Scope } from "#server/db/scope";
@@ -87,9 +87,6 @@ function among<T extends Parts>(
     return idList(rows.select("deviceId as id").limit((eb) => eb.lit(most + 1)) as never, dialect);
   };
 }
-
-/** Plain letters alone fold alike here and in the database. */
-const isPlain = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 function withHostname({ scope, orgId, dialect }: Indexes, names: readonly string[]): IndexLookUp | undefined {
   if (!names.every(isPlain)) return undefined;

@@ -1,7 +1,9 @@
+import type { Selectable } from "kysely";
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { DialectName } from "#server/db/dialect/index";
 import { type CompilableOnce, runOnce } from "#server/db/prepared";
 import type { Scope } from "#server/db/scope";
+import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { candidatesFor } from "./candidates.ts";
 import type { Meets } from "./context.ts";
@@ -14,6 +16,20 @@ export interface Match {
   readonly id: string;
   readonly key: string;
 }
+
+/** What previews show of a device, and no more. */
+export const shownColumns = [
+  "devices.id",
+  "devices.hostname",
+  "devices.displayName",
+  "devices.status",
+  "devices.osType",
+  "devices.lastSeenAt",
+] as const;
+export type Shown = Pick<
+  Selectable<Database["devices"]>,
+  "id" | "hostname" | "displayName" | "status" | "osType" | "lastSeenAt"
+>;
 
 /** Up to so many are looked at one by one and sorted here; of more a page is soon met in the order of an index. */
 const FEW = 1_000;
@@ -48,14 +64,16 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
       by: orgId !== undefined ? "key" : ids ? "devices by key" : "devices",
     });
   };
-  /** All of them, unless they are too many to sort. */
-  const few = async () => {
+  /** All of them with what previews show, unless they are too many to sort. */
+  const few = async (): Promise<(Match & Shown)[] | undefined> => {
     const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest);
     if (ids)
-      return ids.length === 0 ? [] : (await find<Match>("some", (all) => all.select(columns), ids)).toSorted(byKey);
+      return ids.length === 0
+        ? []
+        : (await find<Match & Shown>("some", (all) => all.select(shown), ids)).toSorted(byKey);
     // Postgres counts them while it looks for the first, or else reads them all the same.
     if (dialect === "postgres") return undefined;
-    const found = await find<Match>("wanted", (all) => all.select(columns).limit((eb) => eb.lit(fewest + 1)));
+    const found = await find<Match & Shown>("wanted", (all) => all.select(shown).limit((eb) => eb.lit(fewest + 1)));
     return found.length > fewest ? undefined : found.toSorted(byKey);
   };
   const inOrder = (devices: ReturnType<typeof devicesInList>, limit: number) =>
@@ -75,21 +93,16 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     );
     return Number(counted?.total);
   };
-  /** How many there are, and the first: on Postgres in one pass, on SQLite in two, which two threads make at once. */
+  /** How many there are, and the first: two threads or connections look at once. */
   const first = async (limit: number) => {
-    if (dialect === "sqlite") {
-      const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
-      return { totalCount, matches };
-    }
-    const matches = await find<Match & { total: number }>("all", (all) =>
-      inOrder(all, limit).select((eb) => eb.fn.countAll<number>().over().as("total")),
-    );
-    return { totalCount: Number(matches[0]?.total ?? 0), matches };
+    const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
+    return { totalCount, matches };
   };
   return { few, walk, count, first };
 }
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;
+const shown = [...shownColumns, "devices.hostnameKey as key"] as const;
 
 /** Both databases order texts by their bytes in UTF-8, which is the order of code points. */
 export function byKey(a: Match, b: Match): number {

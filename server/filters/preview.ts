@@ -2,6 +2,7 @@ import type { FilterGroup } from "#contract/core/filters/condition";
 import { withIds } from "#server/db/dialect/json";
 import { preparedRows } from "#server/db/prepared";
 import type { Call } from "#server/http/call";
+import { type Match, type Shown, shownColumns } from "./find-devices.ts";
 import { asPreview, countedMatches } from "./matching-devices.ts";
 
 interface Wanted {
@@ -12,24 +13,20 @@ interface Wanted {
 /** How many devices a checked filter matches in the caller's lists, and the first of them by hostname (docs/filters.md, "Limits"). */
 export const previewDevices = (call: Call, filter: FilterGroup, { orgId, limit }: Wanted) =>
   asPreview(call, async () => {
-    const { matches, totalCount, evaluatedAt } = await countedMatches(call, filter, { orgId, limit });
-    const ids = matches.map(({ id }) => id);
-    const rows = ids.length === 0 ? [] : await shown(call.db, { ids }, null);
-    const known = new Map(rows.map((row) => [row.id, row]));
-    // A device may have been removed since its id was read.
-    return { totalCount, devices: ids.flatMap((id) => known.get(id) ?? []), evaluatedAt };
+    const found = await countedMatches(call, filter, { orgId, limit });
+    const { totalCount, evaluatedAt } = found;
+    const devices = found.isFew ? found.shown.map(({ key: _, ...shown }) => shown) : await shownOf(call, found.matches);
+    return { totalCount, devices, evaluatedAt };
   });
 
-/** The fields that answers have, and no others. */
-const shown = preparedRows(
-  (db, { ids }: { ids: string[] }) =>
-    withIds(db, "devices", ids).select([
-      "devices.id",
-      "devices.hostname",
-      "devices.displayName",
-      "devices.status",
-      "devices.osType",
-      "devices.lastSeenAt",
-    ]),
-  { by: "key" },
-);
+async function shownOf({ db }: Pick<Call, "db">, matches: readonly Match[]): Promise<Shown[]> {
+  if (matches.length === 0) return [];
+  const rows = await byIds(db, { ids: matches.map(({ id }) => id) }, null);
+  const known = new Map(rows.map((row) => [row.id, row]));
+  // A device may have been removed since its id was read.
+  return matches.flatMap(({ id }) => known.get(id) ?? []);
+}
+
+const byIds = preparedRows((db, { ids }: { ids: string[] }) => withIds(db, "devices", ids).select(shownColumns), {
+  by: "key",
+});

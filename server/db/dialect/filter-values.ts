@@ -28,9 +28,10 @@ const isLikeText = (text: Expression<string | null>, like: string, dialect: Dial
 export type Place = "anywhere" | "start" | "end";
 
 /**
- * Texts with this text in them, literally and in any case (simple case folding of Unicode). Each database does that by
- * itself for plain letters; of other texts, which are few, SQLite asks the function `has_text`, Postgres a pattern with
- * all spellings. `isKey`: plain letters of the column are small already.
+ * Texts with this text in them, literally and in any case (simple case folding of Unicode). Each database finds plain
+ * letters by itself, in any text; others, which only texts with others can have in them, SQLite asks the function
+ * `has_text`, Postgres a pattern with all spellings. `isKey`: plain letters of the column are small already. The text of
+ * an expression is made once.
  */
 export function hasText(
   column: Expression<string | null>,
@@ -38,12 +39,31 @@ export function hasText(
   place: Place,
   { dialect, isKey = false }: { dialect: DialectName; isKey?: boolean },
 ): Expression<SqlBool> {
-  const folded = escapeLike(foldCase(text));
-  const like = `${place === "start" ? "" : "%"}${folded}${place === "end" ? "" : "%"}`;
-  if (dialect === "sqlite")
-    return sql<SqlBool>`case when octet_length(${column}) = length(${column}) then ${isLikeText(column, like, dialect)} else has_text(${column}, ${foldCase(text)}, ${place}) end`;
-  const small = isKey ? column : sql<string>`lower(${column} collate "C")`;
-  return sql<SqlBool>`case when octet_length(${column}) = char_length(${column}) then ${isLikeText(small, like, dialect)} else ${column} collate "C" ~ ${postgresText(text, { start: place === "start", end: place === "end" })} end`;
+  const folded = foldCase(text);
+  if (isPlain(folded)) {
+    const like = `${place === "start" ? "" : "%"}${escapeLike(folded)}${place === "end" ? "" : "%"}`;
+    const plain = withPlainLetters(column, folded, dialect);
+    const isSmall = dialect === "sqlite" || (isKey && plain === column);
+    return isLikeText(isSmall ? plain : sql<string>`lower(${plain} collate "C")`, like, dialect);
+  }
+  const found =
+    dialect === "sqlite"
+      ? sql<SqlBool>`has_text(${column}, ${folded}, ${place})`
+      : sql<SqlBool>`${column} collate "C" ~ ${postgresText(text, { start: place === "start", end: place === "end" })}`;
+  const bytes = sql<number>`octet_length(${column})`;
+  const signs = dialect === "sqlite" ? sql<number>`length(${column})` : sql<number>`char_length(${column})`;
+  return sql<SqlBool>`(${bytes} <> ${signs} and ${found})`;
+}
+
+/** Plain letters fold alike here and in every database. */
+export const isPlain = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+/** Two signs that are not plain fold to plain letters: the long s and the sign of kelvin. */
+function withPlainLetters(column: Expression<string | null>, folded: string, dialect: DialectName) {
+  if (!/[sk]/.test(folded)) return column;
+  return dialect === "sqlite"
+    ? sql<string | null>`replace(replace(${column}, '\u017f', 's'), '\u212a', 'k')`
+    : sql<string | null>`translate(${column}, '\u017f\u212a', 'sk')`;
 }
 
 /** `%` and `_` mean themselves. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFilter, codeOfErrors } from "./check-filter.ts";
+import { checkFilter, checkFilterInTurns, codeOfErrors } from "./check-filter.ts";
 import { type FilterGroup, fieldsUsed } from "./condition.ts";
 import { type CustomFieldType, filterFields } from "./fields.ts";
 import { filterOperators } from "./operators.ts";
@@ -208,5 +208,22 @@ describe("structure", () => {
       ),
     });
     expect([...fieldsUsed(filter as FilterGroup)].toSorted()).toEqual(["custom.a", "isHeadless"]);
+  });
+
+  const many = Array.from({ length: 30 }, (_, index) => ({
+    field: "hostname",
+    operator: "matches",
+    value: `^pc${index}`,
+  }));
+  it.each([
+    ["fits", all(...many, all(...many))],
+    ["does not fit", all(...many, { field: "hostname", operator: "matches", value: "(" })],
+  ])("answers the same in turns, one a part: a filter that %s", async (_, filter) => {
+    let turns = 0;
+    const turn = async () => {
+      turns += 1;
+    };
+    expect(await checkFilterInTurns(filter, { turn })).toEqual(checkFilter(filter));
+    expect(turns).toBeGreaterThan(30);
   });
 });

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { savedFilters } from "#contract/resources/fleet/saved-filters";
-import { orgsInList } from "#server/access/org-access";
+import { visibleInLists } from "#server/access/org-access";
 import { preparedRows } from "#server/db/prepared";
 import { checkedFilter } from "#server/filters/checked-filter";
 import { previewDevices } from "#server/filters/preview";
@@ -47,5 +47,5 @@ const orgsOf = preparedRows((db) =>
   db
     .selectFrom("organizations")
     .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("organizations.id", "in", orgsInList(undefined)),
+    .where(visibleInLists),
 );
