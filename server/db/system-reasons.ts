@@ -153,9 +153,11 @@ export const systemReasons = {
     covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",
     why: "no tenant's connection may write what approves by itself: the server does, once it has judged the caller",
   },
-  "write API keys": {
-    covers: "apiKeys that the caller was seen to reach: held and written",
-    why: "no tenant's connection may write who issued a key, which decides whose approval its calls take",
+  "write credentials": {
+    covers:
+      "apiKeys, servicePrincipals, partnerServicePrincipals with their keys and organizations, and enrollmentKeys that the " +
+      "caller was seen to reach: held and written",
+    why: "no tenant's connection may write what lets somebody in, or says how far: it would outlive the connection",
   },
   "move device": {
     covers:
