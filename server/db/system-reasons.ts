@@ -155,8 +155,9 @@ export const systemReasons = {
   },
   "write credentials": {
     covers:
-      "apiKeys, servicePrincipals, partnerServicePrincipals with their keys and organizations, and enrollmentKeys that the " +
-      "caller was seen to reach: held and written",
+      "apiKeys, servicePrincipals, partnerServicePrincipals with their keys and organizations, enrollmentKeys, ssoProviders, " +
+      "ssoDomains and webhooks that the caller was seen to reach: held and written; partnerUserOrgs of who makes an " +
+      "organization; devices that are provisioned; tokens of the calling device with replacedAgentTokens",
     why: "no tenant's connection may write what lets somebody in, or says how far: it would outlive the connection",
   },
   "move device": {
