@@ -12,7 +12,7 @@ export type Writing = Pick<Call, "asSystem">;
 export const writeCredentials = <R>(call: Writing, work: (all: Tx) => Promise<R>): Promise<R> =>
   call.asSystem("write credentials", work);
 
-type Held = "apiKeys" | "servicePrincipals" | "partnerServicePrincipals" | "enrollmentKeys";
+type Held = "apiKeys" | "servicePrincipals" | "partnerServicePrincipals" | "enrollmentKeys" | "webhooks";
 
 /** Holds such a row until the transaction ends; a connection that may not write a row cannot hold it either. */
 export const holdCredential = (call: Writing & Pick<Call, "services">, table: Held, id: string) =>
