@@ -1,9 +1,9 @@
 import { held } from "#server/db/dialect/locks";
-import type { Tx } from "#server/db/unit-of-work";
-import type { Call } from "#server/http/call";
+import type { Tx, UnitOfWork } from "#server/db/unit-of-work";
+import type { Services } from "#server/services";
 
 /** What lifting the scope takes of a call. */
-export type Writing = Pick<Call, "asSystem">;
+export type Writing = Pick<UnitOfWork, "asSystem">;
 
 /**
  * Writes what lets somebody in or says how far, once the caller was seen to reach it. A tenant's own connection may not:
@@ -15,7 +15,7 @@ export const writeCredentials = <R>(call: Writing, work: (all: Tx) => Promise<R>
 type Held = "apiKeys" | "servicePrincipals" | "partnerServicePrincipals" | "enrollmentKeys" | "webhooks";
 
 /** Holds such a row until the transaction ends; a connection that may not write a row cannot hold it either. */
-export const holdCredential = (call: Writing & Pick<Call, "services">, table: Held, id: string) =>
+export const holdCredential = (call: Writing & { readonly services: Services }, table: Held, id: string) =>
   writeCredentials(call, (all) => {
     const row = all
       .selectFrom(table as "apiKeys")
