@@ -339,17 +339,17 @@ describe("a tenant's connection, taken over with everything it was ever told", (
       `insert into partner_users (id, partner_id, user_id, role_id, org_access, accepted_at, created_at, updated_at)
        values (gen_random_uuid(), '${world.a.partnerId}', '${stranger}', '${role?.id}', 'all', ${accepted}, now(), now())`;
     await refused(thief, member("now()")).toThrow(/accepted by its person alone/);
-    await thief.query(member("null"));
-    await refused(thief, `update partner_users set accepted_at = now() where user_id = '${stranger}'`).toThrow(
-      /accepted by its person alone/,
-    );
-    await refused(thief, `update partner_users set user_id = '${stranger}' where accepted_at is not null`).toThrow(
-      /accepted by its person alone/,
-    );
-    await thief.query("reset role");
-    await refused(thief, `update partner_users set accepted_at = now() where user_id = '${stranger}'`).toThrow(
-      /accepted by its person alone/,
-    );
+    await refused(thief, member("null")).toThrow(/row-level security/);
+    // One that waits for its person.
+    await base.look(member("null"));
+    for (const step of ["select 1", "reset role"]) {
+      await thief.query(step);
+      for (const statement of [
+        `update partner_users set accepted_at = now() where user_id = '${stranger}'`,
+        `update partner_users set user_id = '${stranger}' where accepted_at is not null`,
+      ])
+        expect((await thief.query(statement)).rowCount, `${step}: ${statement}`).toBe(0);
+    }
     expect((await thief.query(`select * from users where id = '${stranger}'`)).rows).toEqual([]);
     expect(
       await base.look(
@@ -488,26 +488,75 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await seen()).toEqual(before);
   });
 
-  it("makes no key, and says of none who issued it", async () => {
-    const { orgId, apiKeyId } = world.a;
-    const keys = "select * from api_keys order by id";
-    const before = await base.look(keys);
+  /** What lets somebody in or says how far, with what a thief would have it say. */
+  const credentials: Readonly<Record<string, string>> = {
+    api_keys: "issued_by = null, key_hash = repeat('a', 64), status = 'active'",
+    service_principals: `status = 'active', scopes = '["devices:execute"]'`,
+    partner_service_principals: "status = 'active', org_access = 'all', source_cidrs = '[]', expires_at = null",
+    partner_service_principal_orgs: "principal_id = principal_id",
+    partner_service_principal_keys: "key_hash = repeat('a', 64), status = 'active', expires_at = null",
+    enrollment_keys: "key_hash = repeat('a', 64), max_usage = null, expires_at = now() + interval '1 year'",
+    replaced_agent_tokens: "token_hash = repeat('a', 64)",
+    sso_providers: "issuer = 'https://thief.example', token_url = issuer, jwks_url = issuer, status = 'active'",
+    sso_domains: "verified_at = now(), seen_at = now()",
+    partner_users: "role_id = (select id from roles where name = 'Partner Admin'), org_access = 'all'",
+    partner_user_orgs: "org_id = org_id",
+    organization_users: "role_id = (select id from roles where name = 'Org Admin'), site_ids = null",
+    webhooks: "written_by = 'system', status = 'active'",
+    roles: "parent_role_id = (select id from roles where name = 'Partner Admin'), force_mfa = false",
+  };
+
+  /** A row of each that the world has none of. */
+  const missing = ({ partnerId, orgId, partnerPrincipalId, deviceId }: World["a"]) => [
+    `insert into partner_service_principal_orgs values ('${partnerId}', '${partnerPrincipalId}', '${orgId}')`,
+    `insert into partner_user_orgs (partner_id, membership_id, org_id)
+     select partner_id, id, '${orgId}' from partner_users where partner_id = '${partnerId}' limit 1`,
+    `insert into replaced_agent_tokens (token_hash, org_id, device_id, replaced_at)
+     values (repeat('c', 64), '${orgId}', '${deviceId}', now())`,
+    `insert into roles select (jsonb_populate_record(roles, jsonb_build_object('id', gen_random_uuid(),
+       'name', 'Own', 'is_system', false, 'partner_id', '${partnerId}'))).* from roles where name = 'Partner Viewer'`,
+  ];
+
+  it.each(Object.entries(credentials))("makes, changes and takes away nothing of %s", async (table, forged) => {
+    const { orgId, partnerId } = world.a;
+    const all = `select * from ${table} order by 1, 2, 3`;
+    for (const statement of missing(world.a)) if (statement.includes(`into ${table} `)) await base.look(statement);
+    const before = await base.look(all);
+    const { rows: seen } = await thief.query<{ row: object }>(
+      `select to_jsonb(${table}) as row from ${table} where ${table === "roles" ? "partner_id is not null" : "true"}`,
+    );
+    expect(seen.length).toBeGreaterThan(0);
     for (const wall of [own, `org:${orgId}`]) {
       await enter(wall);
-      expect(await ids(thief, "api_keys")).toEqual([apiKeyId]);
-      for (const statement of [
-        "update api_keys set issued_by = null",
-        "update api_keys set key_hash = repeat('a', 64), status = 'active'",
-        "delete from api_keys",
-      ])
+      for (const statement of [`update ${table} set ${forged}`, `delete from ${table}`])
         expect((await thief.query(statement)).rowCount, statement).toBe(0);
-      await refused(
-        thief,
-        `insert into api_keys select (jsonb_populate_record(api_keys, jsonb_build_object('id', gen_random_uuid(),
-           'key_hash', repeat('b', 64)))).* from api_keys`,
-      ).toThrow(/row-level security/);
+      const copy = JSON.stringify({ ...seen[0]?.row, key_hash: "b".repeat(64), org_id: orgId, partner_id: partnerId });
+      await refused(thief, `insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [
+        copy,
+      ]).toThrow(/row-level security|accepted by its person alone/);
     }
-    expect(await base.look(keys)).toEqual(before);
+    expect(await base.look(all)).toEqual(before);
+  });
+
+  it("gives no device a token or a key, nor makes one last longer", async () => {
+    const { orgId, deviceId } = world.a;
+    const hashes = "agent_token_hash, watchdog_token_hash, previous_agent_token_hash, previous_watchdog_token_hash";
+    const rest = "previous_tokens_expire_at, enrollment_proof, enrollment_proof_until, enrollment_secret_hash";
+    const columns = `${hashes}, ${rest}, provision_key_hash, provision_key_expires_at`;
+    const devices = `select id, ${columns} from devices order by id`;
+    const before = await base.look(devices);
+    for (const wall of [own, `org:${orgId}`]) {
+      await enter(wall);
+      for (const column of columns.split(", ")) {
+        const forged = /expire|until/.test(column) ? "now() + interval '1 year'" : "repeat('a', 64)";
+        for (const statement of [
+          `update devices set ${column} = ${forged} where id = '${deviceId}'`,
+          `insert into devices (id, org_id, ${column}) values (gen_random_uuid(), '${orgId}', ${forged})`,
+        ])
+          await refused(thief, statement).toThrow(/given tokens by the server alone/);
+      }
+    }
+    expect(await base.look(devices)).toEqual(before);
   });
 
   const state = async () => [

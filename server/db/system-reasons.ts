@@ -153,9 +153,12 @@ export const systemReasons = {
     covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",
     why: "no tenant's connection may write what approves by itself: the server does, once it has judged the caller",
   },
-  "write API keys": {
-    covers: "apiKeys that the caller was seen to reach: held and written",
-    why: "no tenant's connection may write who issued a key, which decides whose approval its calls take",
+  "write credentials": {
+    covers:
+      "apiKeys, servicePrincipals, partnerServicePrincipals with their keys and organizations, enrollmentKeys, ssoProviders, " +
+      "ssoDomains and webhooks that the caller was seen to reach: held and written; partnerUserOrgs of who makes an " +
+      "organization; devices that are provisioned; tokens of the calling device with replacedAgentTokens",
+    why: "no tenant's connection may write what lets somebody in, or says how far: it would outlive the connection",
   },
   "move device": {
     covers:

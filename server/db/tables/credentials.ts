@@ -184,39 +184,38 @@ export interface CredentialTables {
   exportPrincipalReach: ExportPrincipalReachTable;
 }
 
+// A key that a tenant's own connection made, or a reach that it widened, would outlive the connection; and who issued a
+// key may not approve what it asks for. So the server alone writes them, once it has judged the caller.
+const lifted = ["insert", "update", "delete"] as const;
+
 export const credentialTables = {
-  // Who issued a key may not approve what it asks for, so no tenant's connection says who that is.
-  apiKeys: {
-    owner: "org",
-    writtenBy: "credentials/api-keys",
-    lifted: ["insert", "update", "delete"],
-    json: ["scopes"],
-  },
-  servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", json: ["scopes"] },
+  apiKeys: { owner: "org", writtenBy: "credentials/api-keys", lifted, json: ["scopes"] },
+  servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", lifted, json: ["scopes"] },
   partnerServicePrincipals: {
     owner: "partner",
     writtenBy: "credentials/partner-service-principals",
+    lifted,
     json: ["scopes", "sourceCidrs"],
   },
-  partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
-  partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
-  enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys" },
-  exportRows: { owner: "partner", writtenBy: "db", lifted: ["insert", "update", "delete"] },
+  partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals", lifted },
+  partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals", lifted },
+  enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys", lifted },
+  exportRows: { owner: "partner", writtenBy: "db", lifted },
   exportRemovals: {
     owner: "partner",
     writtenBy: "credentials/partner-api",
-    lifted: ["insert", "update", "delete"],
+    lifted,
   },
   exportOrgReach: {
     owner: "partner",
     writtenBy: "db",
-    lifted: ["insert", "update", "delete"],
+    lifted,
     booleans: ["reached"],
   },
   exportPrincipalReach: {
     owner: "partner",
     writtenBy: "db",
-    lifted: ["insert", "update", "delete"],
+    lifted,
     booleans: ["reached"],
   },
 } as const satisfies Declared<CredentialTables>;

@@ -335,7 +335,7 @@ export const fleetTables = {
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
-  replacedAgentTokens: { owner: "org", writtenBy: "fleet/agents" },
+  replacedAgentTokens: { owner: "org", writtenBy: "fleet/agents", lifted: ["insert", "update", "delete"] },
   customFields: {
     owner: "tenant-shared",
     writtenBy: "fleet/custom-fields",

@@ -79,9 +79,11 @@ export interface IntegrationTables {
 }
 
 export const integrationTables = {
+  // Who wrote one decides whether it may lead into the operator's own network, so no tenant's connection says who that is.
   webhooks: {
     owner: "org",
     writtenBy: "integrations/webhooks",
+    lifted: ["insert", "update", "delete"],
     json: ["events", "headerKeys", "retryPolicy"],
   },
   webhookDeliveries: { owner: "org", writtenBy: "integrations/webhooks" },

@@ -133,6 +133,9 @@ export interface PeopleTables {
   assertionChallenges: AssertionChallengesTable;
 }
 
+/** What a person may do outlasts whoever wrote it: the server alone writes it (docs/credentials.md, "Who writes credentials"). */
+const lifted = ["insert", "update", "delete"] as const;
+
 export const peopleTables = {
   // People belong to several tenants.
   users: {
@@ -140,12 +143,12 @@ export const peopleTables = {
     writtenBy: "people/core",
     booleans: ["isPlatformAdmin"],
     json: ["preferences"],
-    lifted: ["insert", "update", "delete"],
+    lifted,
   },
-  partnerUsers: { owner: "partner", writtenBy: "people/core" },
-  partnerUserOrgs: { owner: "partner", writtenBy: "people/core" },
-  organizationUsers: { owner: "org", writtenBy: "people/core", json: ["siteIds"] },
-  roles: { owner: "tenant-or-builtin", writtenBy: "access", booleans: ["isSystem", "forceMfa"] },
+  partnerUsers: { owner: "partner", writtenBy: "people/core", lifted },
+  partnerUserOrgs: { owner: "partner", writtenBy: "people/core", lifted },
+  organizationUsers: { owner: "org", writtenBy: "people/core", lifted, json: ["siteIds"] },
+  roles: { owner: "tenant-or-builtin", writtenBy: "access", lifted, booleans: ["isSystem", "forceMfa"] },
   rolePermissions: { owner: "system", writtenBy: "access" },
   notifications: { owner: "tenant", writtenBy: "people/notifications", json: ["metadata"], lifted: ["insert"] },
   approverDevices: {

@@ -211,15 +211,17 @@ export const signInTables = {
   refreshTokens: { owner: "system", writtenBy: "sign-in/core" },
   userTokens: { owner: "system", writtenBy: "sign-in/core", json: ["data"] },
   recoveryCodes: { owner: "system", writtenBy: "sign-in/mfa" },
+  // Who is believed about people: the server alone writes it (docs/credentials.md, "Who writes credentials").
   ssoProviders: {
     owner: "tenant",
     writtenBy: "sign-in/sso-providers",
+    lifted: ["insert", "update", "delete"],
     booleans: ["autoProvision", "enforceSso", "trustsIdpMfa", "ownCallback"],
     json: ["attributeMapping", "announced"],
   },
   ssoIdentities: { owner: "system", writtenBy: "sign-in/sso-providers", json: ["profile"] },
   ssoLoginSessions: { owner: "system", writtenBy: "sign-in/sso-logins" },
   ssoExchangeCodes: { owner: "system", writtenBy: "sign-in/sso-logins" },
-  ssoDomains: { owner: "org", writtenBy: "sign-in/sso-domains" },
+  ssoDomains: { owner: "org", writtenBy: "sign-in/sso-domains", lifted: ["insert", "update", "delete"] },
   partnerLoginBranding: { owner: "partner", writtenBy: "sign-in/login-branding" },
 } as const satisfies Declared<SignInTables>;

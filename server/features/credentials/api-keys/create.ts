@@ -30,7 +30,7 @@ export async function createApiKey(call: CreateCall) {
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
     const chosen = { id, orgId: org.id, name, keyPrefix, keyHash, scopes, expiresAt, rateLimit };
     const owner = { principalType: "human" as const, principalId: null, createdBy: user(call).userId };
-    await insertApiKey(call as Call, { ...chosen, ...owner }, now);
+    await insertApiKey(call, { ...chosen, ...owner }, now);
     call.audit.note({ details: { keyPrefix, scopes, expiresAt, rateLimit } });
     const made = await getApiKey(call, tx, id);
     return {

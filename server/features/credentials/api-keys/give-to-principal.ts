@@ -1,5 +1,4 @@
-import type { Call } from "#server/http/call";
-import { writeKeys } from "./write-keys.ts";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 
 interface Gift {
   principalId: string;
@@ -8,8 +7,12 @@ interface Gift {
 }
 
 /** Puts an active key, material and all, into the hands of a service principal. False when it is active no more. */
-export async function giveToPrincipal(call: Call, keyId: string, { principalId, scopes, now }: Gift): Promise<boolean> {
-  const moved = await writeKeys(call, (all) =>
+export async function giveToPrincipal(
+  call: Writing,
+  keyId: string,
+  { principalId, scopes, now }: Gift,
+): Promise<boolean> {
+  const moved = await writeCredentials(call, (all) =>
     all
       .updateTable("apiKeys")
       .set({ principalType: "service", principalId, scopes, updatedAt: now })

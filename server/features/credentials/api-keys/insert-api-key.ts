@@ -1,7 +1,6 @@
 import type { Insertable } from "kysely";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 import type { ApiKeysTable } from "#server/db/tables/credentials";
-import type { Call } from "#server/http/call";
-import { writeKeys } from "./write-keys.ts";
 
 type Chosen = Omit<
   Insertable<ApiKeysTable>,
@@ -9,10 +8,10 @@ type Chosen = Omit<
 >;
 
 /** Writes an active key that nobody has used yet, of a person or of a service principal. */
-export async function insertApiKey(call: Call, chosen: Chosen, now: string): Promise<void> {
+export async function insertApiKey(call: Writing, chosen: Chosen, now: string): Promise<void> {
   const key = {
     ...{ ...chosen, issuedBy: chosen.createdBy, status: "active" as const, lastUsedAt: null, usageCount: 0 },
     ...{ keyIssuedAt: now, createdAt: now, updatedAt: now },
   };
-  await writeKeys(call, (all) => all.insertInto("apiKeys").values(key).execute());
+  await writeCredentials(call, (all) => all.insertInto("apiKeys").values(key).execute());
 }

@@ -1,14 +1,14 @@
+import { holdCredential } from "#server/access/write-credentials";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getApiKey } from "./get-api-key.ts";
-import { lockApiKey } from "./lock-api-key.ts";
 import type { ApiKeyStatus } from "./rules.ts";
 
 /** The key, held until the transaction ends and named in its audit entry. */
 export async function holdApiKey(call: Call, tx: Tx, id: string) {
   await getApiKey(call, tx, id);
-  await lockApiKey(call, id);
+  await holdCredential(call, "apiKeys", id);
   const key = await getApiKey(call, tx, id);
   call.audit.note({
     resource: { id: key.id, name: key.name },

@@ -1,14 +1,13 @@
-import type { Call } from "#server/http/call";
-import { writeKeys } from "./write-keys.ts";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 
 /** Ends every active key of a service principal but the one named; returns how many. The caller holds the principal. */
 export async function revokeKeysOfPrincipal(
-  call: Call,
+  call: Writing,
   principalId: string,
   now: string,
   exceptId?: string,
 ): Promise<number> {
-  const { numUpdatedRows } = await writeKeys(call, (all) => {
+  const { numUpdatedRows } = await writeCredentials(call, (all) => {
     const revoke = all
       .updateTable("apiKeys")
       .set({ status: "revoked", updatedAt: now })

@@ -1,11 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getApiKey } from "./get-api-key.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
-import { writeKeys } from "./write-keys.ts";
 
 type RevokeCall = typeof apiKeys.revoke extends Endpoint<infer T> ? Call<T> : never;
 
@@ -19,7 +19,7 @@ export async function revokeApiKey(call: RevokeCall) {
   return call.transaction(async (tx) => {
     const key = await holdApiKey(call, tx, call.params.id);
     if (key.status === "revoked") refuseInactive(key);
-    const revoked = await writeKeys(call as Call, (all) =>
+    const revoked = await writeCredentials(call, (all) =>
       all
         .updateTable("apiKeys")
         .set({ status: "revoked", updatedAt: call.clock.now() })

@@ -1,13 +1,13 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseBeyondOwn } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
 import { newApiKey, WARNING } from "./key-material.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
-import { writeKeys } from "./write-keys.ts";
 
 type RotateCall = typeof apiKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 
@@ -22,7 +22,7 @@ export async function rotateApiKey(call: RotateCall) {
     refuseBeyondOwn(call, before.scopes);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
     const now = call.clock.now();
-    const rotated = await writeKeys(call as Call, (all) =>
+    const rotated = await writeCredentials(call, (all) =>
       all
         .updateTable("apiKeys")
         .set({ keyPrefix, keyHash, issuedBy: user(call).userId, usageCount: 0, lastUsedAt: null })

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { changedFields } from "#server/audit/changed-fields";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -8,7 +9,6 @@ import { delegable } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
 import { refuseBeyondPrincipal } from "./principal-scopes.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
-import { writeKeys } from "./write-keys.ts";
 
 type UpdateCall = typeof apiKeys.update extends Endpoint<infer T> ? Call<T> : never;
 
@@ -22,7 +22,7 @@ export async function updateApiKey(call: UpdateCall) {
     const { scopes, ...fields } = call.body;
     const change = scopes === undefined ? fields : { ...fields, scopes: delegable(call, scopes) };
     if ("scopes" in change) await refuseBeyondPrincipal(tx, key, change.scopes);
-    const updated = await writeKeys(call as Call, (all) =>
+    const updated = await writeCredentials(call, (all) =>
       all
         .updateTable("apiKeys")
         .set({ ...change, updatedAt: call.clock.now() })

@@ -25,7 +25,7 @@ export async function createEnrollmentKey(call: CreateCall) {
     const expiresAt = expiryFor(call, org, call.body.expiresAt);
     const chosen = { id, orgId: org.id, siteId, name, maxUsage, expiresAt };
     const creator = { createdBy: user(call).userId, createdByPrincipalId: null };
-    const key = await insertEnrollmentKey(call, tx, { ...chosen, ...creator, enrollmentSecretHash: null });
+    const key = await insertEnrollmentKey(call, { ...chosen, ...creator, enrollmentSecretHash: null });
     call.audit.note({ details: { siteId, maxUsage, expiresAt } });
     return { ...(await getEnrollmentKey(call, tx, id)), key };
   });

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
 import { getWritableOrg } from "#server/access/org-access";
-import { held } from "#server/db/dialect/locks";
+import { holdCredential, writeCredentials } from "#server/access/write-credentials";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { expiryFor } from "./expiry.ts";
@@ -23,28 +23,20 @@ export async function rotateEnrollmentKey(call: RotateCall) {
       siteIds: [found.siteId],
     });
     const org = await getWritableOrg(call, found.orgId, tx);
-    const row = tx
-      .selectFrom("enrollmentKeys")
-      .select(["usageCount", "maxUsage", "expiresAt"])
-      .where("id", "=", found.id);
-    const before = await held(row, call.services.store.dialect).executeTakeFirst();
-    if (!before) throw problem("NOT_FOUND");
+    await holdCredential(call, "enrollmentKeys", found.id);
+    const before = await getEnrollmentKey(call, tx, found.id);
     const maxUsage = call.body.maxUsage === undefined ? before.maxUsage : call.body.maxUsage;
     const asked = call.body.expiresAt;
     const expiresAt = asked === undefined ? before.expiresAt : expiryFor(call, org, asked);
     const { key, keyHash } = newEnrollmentKey(call.config, call.random);
-    const rotated = await tx
-      .updateTable("enrollmentKeys")
-      .set({
-        keyHash,
-        usageCount: 0,
-        maxUsage,
-        expiresAt,
-        keyIssuedAt: call.clock.now(),
-        updatedAt: call.clock.now(),
-      })
-      .where("id", "=", found.id)
-      .executeTakeFirst();
+    const now = call.clock.now();
+    const rotated = await writeCredentials(call, (all) =>
+      all
+        .updateTable("enrollmentKeys")
+        .set({ keyHash, usageCount: 0, maxUsage, expiresAt, keyIssuedAt: now, updatedAt: now })
+        .where("id", "=", found.id)
+        .executeTakeFirst(),
+    );
     if (rotated.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     call.audit.note({
       details: {

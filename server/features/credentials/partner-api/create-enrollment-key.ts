@@ -32,7 +32,7 @@ export async function createEnrollmentKey(call: CreateCall) {
     const expiresAt = expiryFor(call, org, wanted, call.config.partnerApiMaxTtlMinutes);
     const enrollmentSecret = issueEnrollmentSecret ? call.random.bytes(32).toString("hex") : undefined;
     const id = call.random.uuid();
-    const key = await insertEnrollmentKey(call, tx, {
+    const key = await insertEnrollmentKey(call, {
       id,
       orgId: org.id,
       siteId,

@@ -27,7 +27,7 @@ export async function createOrganization(call: CreateCall) {
       contractEnd: null,
       billingContact: null,
     });
-    if (orgAccess === "selected") await addOrg(tx, { partnerId, principalId }, id);
+    if (orgAccess === "selected") await addOrg(call, { partnerId, principalId }, id);
     const data = await exportedOrganization(call, tx, id);
     return {
       answer: { schemaVersion: "1" as const, data },

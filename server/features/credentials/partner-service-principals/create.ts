@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { partnerServicePrincipals } from "#contract/resources/credentials/partner-service-principals";
 import { user } from "#server/access/principal";
+import { writeCredentials } from "#server/access/write-credentials";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Call } from "#server/http/call";
 import { taken } from "#server/problem";
@@ -27,25 +28,18 @@ export async function createPartnerPrincipal(call: CreateCall) {
     const scopes = delegable(call, fields.scopes);
     const orgIds = await chosenOrgs(tx, partnerId, fields.orgAccess, wantedOrgs);
     try {
-      await tx
-        .insertInto("partnerServicePrincipals")
-        .values({
-          ...fields,
-          id,
-          partnerId,
-          scopes,
-          sourceCidrs,
-          status: "active",
-          createdBy: user(call).userId,
-          updatedBy: null,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .execute();
+      const principal = { ...fields, id, partnerId, scopes, sourceCidrs, status: "active" as const };
+      const stamps = { createdBy: user(call).userId, updatedBy: null, createdAt: now, updatedAt: now };
+      await writeCredentials(call, (all) =>
+        all
+          .insertInto("partnerServicePrincipals")
+          .values({ ...principal, ...stamps })
+          .execute(),
+      );
     } catch (error) {
       throw isUniqueViolation(error) ? taken("NAME_TAKEN", call.body.name, error) : error;
     }
-    await setOrgs(tx, { partnerId, principalId: id }, orgIds);
+    await setOrgs(call, { partnerId, principalId: id }, orgIds);
     const { orgAccess, expiresAt, rateLimit } = fields;
     call.audit.note({ details: { scopes, orgAccess, orgIds, expiresAt, sourceCidrs, rateLimit } });
     return shownPrincipal(tx, id);

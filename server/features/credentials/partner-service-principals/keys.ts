@@ -2,6 +2,7 @@ import type { Insertable } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { partnerServicePrincipals } from "#contract/resources/credentials/partner-service-principals";
 import { user } from "#server/access/principal";
+import { writeCredentials } from "#server/access/write-credentials";
 import type { PartnerServicePrincipalKeysTable } from "#server/db/tables/credentials";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
@@ -22,7 +23,7 @@ export async function issueKey(call: CallOf<"issueKey">) {
     const principal = await holdActive(call, tx, call.params.id);
     refusePast(call, call.body.expiresAt);
     const { rateLimit = null } = call.body;
-    const minted = await insertKey(call, tx, principal, { ...call.body, rateLimit, rotatedFromId: null });
+    const minted = await insertKey(call, principal, { ...call.body, rateLimit, rotatedFromId: null });
     call.audit.note({ details: { keyId: minted.keyId, keyPrefix: minted.keyPrefix } });
     return minted;
   });
@@ -34,9 +35,9 @@ export async function rotateKey(call: CallOf<"rotateKey">) {
     const principal = await holdActive(call, tx, call.params.id);
     const old = await getKey(tx, principal.id, call.params.keyId);
     refusePast(call, old.expiresAt);
-    if (!(await revoke(call, tx, old.id))) throw problem("INVALID_STATE", { details: { status: old.status } });
+    if (!(await revoke(call, old.id))) throw problem("INVALID_STATE", { details: { status: old.status } });
     const { name, expiresAt, rateLimit } = old;
-    const minted = await insertKey(call, tx, principal, { name, expiresAt, rateLimit, rotatedFromId: old.id });
+    const minted = await insertKey(call, principal, { name, expiresAt, rateLimit, rotatedFromId: old.id });
     const { keyId, keyPrefix } = minted;
     call.audit.note({ details: { keyId, keyPrefix, previousKeyId: old.id, previousKeyPrefix: old.keyPrefix } });
     return minted;
@@ -48,7 +49,7 @@ export async function revokeKey(call: CallOf<"revokeKey">) {
   return call.transaction(async (tx) => {
     const principal = await holdPrincipal(call, tx, call.params.id);
     const key = await getKey(tx, principal.id, call.params.keyId);
-    const revoked = await revoke(call, tx, key.id);
+    const revoked = await revoke(call, key.id);
     if (revoked) call.audit.note({ details: { keyId: key.id, keyPrefix: key.keyPrefix } });
     else call.audit.skip();
     return { success: true as const, alreadyRevoked: !revoked };
@@ -73,14 +74,16 @@ async function getKey(tx: Tx, principalId: string, keyId: string) {
   return key;
 }
 
-async function revoke(call: Call, tx: Tx, keyId: string): Promise<boolean> {
+async function revoke(call: Call, keyId: string): Promise<boolean> {
   const now = call.clock.now();
-  const revoked = await tx
-    .updateTable("partnerServicePrincipalKeys")
-    .set({ status: "revoked", revokedAt: now, updatedAt: now })
-    .where("id", "=", keyId)
-    .where("status", "=", "active")
-    .executeTakeFirst();
+  const revoked = await writeCredentials(call, (all) =>
+    all
+      .updateTable("partnerServicePrincipalKeys")
+      .set({ status: "revoked", revokedAt: now, updatedAt: now })
+      .where("id", "=", keyId)
+      .where("status", "=", "active")
+      .executeTakeFirst(),
+  );
   return revoked.numUpdatedRows === 1n;
 }
 
@@ -89,27 +92,16 @@ type Settings = Pick<
   "name" | "expiresAt" | "rateLimit" | "rotatedFromId"
 >;
 
-async function insertKey(call: Call, tx: Tx, principal: PrincipalRow, settings: Settings) {
+async function insertKey(call: Call, principal: PrincipalRow, settings: Settings) {
   const key = `svc_sp_${call.random.bytes(32).toString("base64url")}`;
   const keyPrefix = key.slice(0, PREFIX_LENGTH);
   const keyId = call.random.uuid();
   const now = call.clock.now();
-  await tx
-    .insertInto("partnerServicePrincipalKeys")
-    .values({
-      ...settings,
-      id: keyId,
-      partnerId: principal.partnerId,
-      principalId: principal.id,
-      keyPrefix,
-      keyHash: sha256(key),
-      status: "active",
-      lastUsedAt: null,
-      revokedAt: null,
-      createdBy: user(call).userId,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+  const { partnerId, id: principalId } = principal;
+  const made = {
+    ...{ ...settings, id: keyId, partnerId, principalId, keyPrefix, keyHash: sha256(key), status: "active" as const },
+    ...{ lastUsedAt: null, revokedAt: null, createdBy: user(call).userId, createdAt: now, updatedAt: now },
+  };
+  await writeCredentials(call, (all) => all.insertInto("partnerServicePrincipalKeys").values(made).execute());
   return { keyId, key, keyPrefix };
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { held } from "#server/db/dialect/locks";
+import { holdCredential } from "#server/access/write-credentials";
 import type { PartnerServicePrincipalsTable } from "#server/db/tables/credentials";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
@@ -30,8 +30,8 @@ export async function findPrincipal(db: Reader, id: string): Promise<PrincipalRo
 
 /** The principal, held until the transaction ends and named in its audit entry. */
 export async function holdPrincipal(call: Call, tx: Tx, id: string): Promise<PrincipalRow> {
-  const row = tx.selectFrom("partnerServicePrincipals").select("id").where("id", "=", id);
-  await held(row, call.services.store.dialect).execute();
+  await findPrincipal(tx, id);
+  await holdCredential(call, "partnerServicePrincipals", id);
   const principal = await findPrincipal(tx, id);
   call.audit.note({ resource: { id, name: principal.name }, owner: { partnerId: principal.partnerId } });
   return principal;

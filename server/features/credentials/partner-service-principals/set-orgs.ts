@@ -1,4 +1,4 @@
-import type { Tx } from "#server/db/unit-of-work";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 
 interface Place {
   partnerId: string;
@@ -6,25 +6,26 @@ interface Place {
 }
 
 /**
- * Replaces the organizations chosen for a principal. Those that stay are not touched: the time since when one is
- * reached is kept.
+ * Replaces the organizations chosen for a principal that the caller holds. Those that stay are not touched: the time
+ * since when one is reached is kept.
  */
-export async function setOrgs(tx: Tx, place: Place, orgIds: readonly string[]): Promise<void> {
-  let dropped = tx.deleteFrom("partnerServicePrincipalOrgs").where("principalId", "=", place.principalId);
-  if (orgIds.length > 0) dropped = dropped.where("orgId", "not in", orgIds);
-  await dropped.execute();
-  if (orgIds.length === 0) return;
-  await tx
-    .insertInto("partnerServicePrincipalOrgs")
-    .values(orgIds.map((orgId) => ({ ...place, orgId })))
-    .onConflict((conflict) => conflict.columns(["partnerId", "principalId", "orgId"]).doNothing())
-    .execute();
-}
+export const setOrgs = (call: Writing, place: Place, orgIds: readonly string[]): Promise<void> =>
+  writeCredentials(call, async (all) => {
+    const dropped = all
+      .deleteFrom("partnerServicePrincipalOrgs")
+      .where("partnerId", "=", place.partnerId)
+      .where("principalId", "=", place.principalId);
+    if (orgIds.length === 0) return void (await dropped.execute());
+    await dropped.where("orgId", "not in", orgIds).execute();
+    await all
+      .insertInto("partnerServicePrincipalOrgs")
+      .values(orgIds.map((orgId) => ({ ...place, orgId })))
+      .onConflict((conflict) => conflict.columns(["partnerId", "principalId", "orgId"]).doNothing())
+      .execute();
+  });
 
 /** Lets a principal reach an organization that it has created (docs/credentials.md, "Partner writes"). */
-export async function addOrg(tx: Tx, place: Place, orgId: string): Promise<void> {
-  await tx
-    .insertInto("partnerServicePrincipalOrgs")
-    .values({ ...place, orgId })
-    .execute();
+export async function addOrg(call: Writing, place: Place, orgId: string): Promise<void> {
+  const row = { ...place, orgId };
+  await writeCredentials(call, (all) => all.insertInto("partnerServicePrincipalOrgs").values(row).execute());
 }

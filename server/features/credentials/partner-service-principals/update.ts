@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { partnerServicePrincipals } from "#contract/resources/credentials/partner-service-principals";
 import { user } from "#server/access/principal";
+import { writeCredentials } from "#server/access/write-credentials";
 import { changedFields } from "#server/audit/changed-fields";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
@@ -26,15 +27,18 @@ export async function updatePartnerPrincipal(call: UpdateCall) {
     };
     const orgIds = await changedOrgs(tx, before, fields.orgAccess, wantedOrgs);
     try {
-      await tx
-        .updateTable("partnerServicePrincipals")
-        .set({ ...change, updatedBy: user(call).userId, updatedAt: call.clock.now() })
-        .where("id", "=", before.id)
-        .execute();
+      const stamps = { updatedBy: user(call).userId, updatedAt: call.clock.now() };
+      await writeCredentials(call, (all) =>
+        all
+          .updateTable("partnerServicePrincipals")
+          .set({ ...change, ...stamps })
+          .where("id", "=", before.id)
+          .execute(),
+      );
     } catch (error) {
       throw isUniqueViolation(error) ? taken("NAME_TAKEN", change.name ?? before.name, error) : error;
     }
-    if (orgIds) await setOrgs(tx, { partnerId: before.partnerId, principalId: before.id }, orgIds);
+    if (orgIds) await setOrgs(call, { partnerId: before.partnerId, principalId: before.id }, orgIds);
     call.audit.note({
       details: {
         changedFields: [...changedFields(before, change), ...(orgIds ? ["orgIds"] : [])],

@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
 import { user } from "#server/access/principal";
+import { writeCredentials } from "#server/access/write-credentials";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import { delegable } from "#server/features/credentials/api-keys/delegation";
 import type { Call } from "#server/http/call";
@@ -21,20 +22,14 @@ export async function createServicePrincipal(call: CreateCall) {
     call.audit.note({ resource: { id, name }, owner: { orgId: org.id } });
     const scopes = delegable(call, call.body.scopes);
     try {
-      await tx
-        .insertInto("servicePrincipals")
-        .values({
-          id,
-          orgId: org.id,
-          name,
-          scopes,
-          status: "active",
-          createdBy: user(call).userId,
-          lastUpdatedBy: null,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .execute();
+      const principal = { id, orgId: org.id, name, scopes, status: "active" as const };
+      const stamps = { createdBy: user(call).userId, lastUpdatedBy: null, createdAt: now, updatedAt: now };
+      await writeCredentials(call, (all) =>
+        all
+          .insertInto("servicePrincipals")
+          .values({ ...principal, ...stamps })
+          .execute(),
+      );
     } catch (error) {
       throw isUniqueViolation(error) ? taken("NAME_TAKEN", call.body.name, error) : error;
     }

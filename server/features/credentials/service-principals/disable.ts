@@ -20,8 +20,8 @@ export async function disableServicePrincipal(call: DisableCall) {
       call.audit.skip();
       return getServicePrincipal(call, tx, principal.id);
     }
-    await touch(call, tx, principal.id, { status: "disabled" });
-    const revokedKeys = await revokeKeysOfPrincipal(call as Call, principal.id, call.clock.now());
+    await touch(call, principal.id, { status: "disabled" });
+    const revokedKeys = await revokeKeysOfPrincipal(call, principal.id, call.clock.now());
     call.audit.note({ details: { revokedKeys } });
     return getServicePrincipal(call, tx, principal.id);
   });

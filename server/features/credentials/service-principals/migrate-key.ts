@@ -1,11 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
 import { refuseSiteRestricted } from "#server/access/org-access";
+import { holdCredential } from "#server/access/write-credentials";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseBeyondOwn } from "#server/features/credentials/api-keys/delegation";
 import { getApiKey } from "#server/features/credentials/api-keys/get-api-key";
 import { giveToPrincipal } from "#server/features/credentials/api-keys/give-to-principal";
-import { lockApiKey } from "#server/features/credentials/api-keys/lock-api-key";
 import { revokeKeysOfPrincipal } from "#server/features/credentials/api-keys/revoke-keys-of-principal";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -30,10 +30,10 @@ export async function migrateKey(call: MigrateCall) {
     const scopes = key.scopes.filter((scope) => principal.scopes.includes(scope));
     refuseBeyondOwn(call, scopes);
     const now = call.clock.now();
-    await revokeKeysOfPrincipal(call as Call, principal.id, now, key.id);
-    const moved = await giveToPrincipal(call as Call, key.id, { principalId: principal.id, scopes, now });
+    await revokeKeysOfPrincipal(call, principal.id, now, key.id);
+    const moved = await giveToPrincipal(call, key.id, { principalId: principal.id, scopes, now });
     if (!moved) throw problem("INVALID_STATE");
-    await touch(call, tx, principal.id);
+    await touch(call, principal.id);
     call.audit.note({ details: { newKeyId: key.id, newKeyPrefix: key.keyPrefix, previousScopes: key.scopes, scopes } });
     return getApiKey(call, tx, key.id);
   });
@@ -41,6 +41,6 @@ export async function migrateKey(call: MigrateCall) {
 
 async function heldKey(call: Call, tx: Tx, id: string) {
   await getApiKey(call, tx, id);
-  await lockApiKey(call, id);
+  await holdCredential(call, "apiKeys", id);
   return getApiKey(call, tx, id);
 }

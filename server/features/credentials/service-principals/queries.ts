@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from "kysely";
 import { type AccessibleOrg, getWritableOrg } from "#server/access/org-access";
+import { holdCredential } from "#server/access/write-credentials";
 import { held } from "#server/db/dialect/locks";
 import type { Database } from "#server/db/tables";
 import type { Reader, Tx } from "#server/db/unit-of-work";
@@ -68,7 +69,7 @@ export async function holdServicePrincipal(call: Call, tx: Tx, id: string) {
   const { dialect } = call.services.store;
   const { orgId } = await findRow(tx, id);
   await held(tx.selectFrom("organizations").select("id").where("id", "=", orgId), dialect).execute();
-  await held(tx.selectFrom("servicePrincipals").select("id").where("id", "=", id), dialect).execute();
+  await holdCredential(call, "servicePrincipals", id);
   const principal = await findRow(tx, id);
   call.audit.note({ resource: { id, name: principal.name }, owner: { orgId } });
   return principal;

@@ -22,7 +22,7 @@ export async function rotateServicePrincipal(call: RotateCall) {
     const { principal } = await holdActivePrincipal(call, tx, call.params.id);
     refuseBeyondOwn(call, principal.scopes);
     const now = call.clock.now();
-    await revokeKeysOfPrincipal(call as Call, principal.id, now);
+    await revokeKeysOfPrincipal(call, principal.id, now);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
     const apiKeyId = call.random.uuid();
     const chosen = {
@@ -36,8 +36,8 @@ export async function rotateServicePrincipal(call: RotateCall) {
       rateLimit: RATE_LIMIT_DEFAULT,
     };
     const owner = { principalType: "service" as const, principalId: principal.id, createdBy: user(call).userId };
-    await insertApiKey(call as Call, { ...chosen, ...owner }, now);
-    await touch(call, tx, principal.id);
+    await insertApiKey(call, { ...chosen, ...owner }, now);
+    await touch(call, principal.id);
     call.audit.note({ details: { newKeyId: apiKeyId, newKeyPrefix: keyPrefix } });
     return { apiKeyId, key, keyPrefix, warning: WARNING };
   });

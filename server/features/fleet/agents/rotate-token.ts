@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import { rateLimited } from "#server/access/attempts";
 import type { Limit } from "#server/access/rate-limit";
+import { writeCredentials } from "#server/access/write-credentials";
 import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
@@ -48,9 +49,12 @@ export async function rotateToken(call: RotateCall) {
       previousTokensExpireAt: after(now, GRACE_MS),
     };
     const tokens = { ...hashesOf(pair), ...(who.tokenHash === before.agentTokenHash ? retiring : {}) };
-    const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
-    if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
-    await rememberReplaced(tx, { id: who.deviceId, orgId: who.orgId }, before, now);
+    const device = { id: who.deviceId, orgId: who.orgId };
+    const known = { ...device, agentTokenHash: before.agentTokenHash };
+    await writeCredentials(call, async (all) => {
+      if (!(await replaceTokens(all, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
+      await rememberReplaced(all, device, before, now);
+    });
     call.audit.note({
       resource: { type: "device", id: who.deviceId, name: who.hostname },
       owner: { orgId: who.orgId },

@@ -2,13 +2,14 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { orgForCreate, refuseSuspended } from "#server/access/org-access";
 import { refuseForeignSite } from "#server/access/site-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { held, lockText, shared } from "#server/db/dialect/locks";
 import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem, taken } from "#server/problem";
 import { refuseOverDeviceCap } from "./caps.ts";
-import { insertDevice } from "./insert-device.ts";
+import { insertDevice, type NewDevice } from "./insert-device.ts";
 import { mintProvisionKey } from "./provision-key.ts";
 import { getDevice } from "./queries.ts";
 
@@ -30,8 +31,8 @@ export async function provisionDevice(call: ProvisionCall) {
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
     const awaited = await findAwaited(call, tx, org.id);
     const { enrollment, stored } = mintProvisionKey(call, org);
-    if (awaited) await renew(call, tx, { ...awaited, stored });
-    else await make(call, tx, { id, orgId: org.id, stored });
+    if (awaited) await renew(call, { ...awaited, stored });
+    else await make(call, { id, orgId: org.id, stored });
     call.audit.note({ details: { expiresAt: enrollment.expiresAt } });
     const { orgName: _, ...device } = await getDevice(call, tx, awaited?.id ?? id);
     return { device, enrollment };
@@ -63,11 +64,11 @@ async function findAwaited(call: ProvisionCall, tx: Tx, orgId: string) {
 
 type Stored = ReturnType<typeof mintProvisionKey>["stored"];
 
-async function make(call: ProvisionCall, tx: Tx, { id, orgId, stored }: { id: string; orgId: string; stored: Stored }) {
+async function make(call: ProvisionCall, { id, orgId, stored }: { id: string; orgId: string; stored: Stored }) {
   const { siteId, hostname, osType, displayName = null, deviceRole, tags = [] } = call.body;
   const now = call.clock.now();
   await call.asSystem("count against caps", (all) => refuseOverDeviceCap(all, call.services, orgId));
-  await insertDevice(tx, {
+  const device: NewDevice = {
     ...{ id, orgId, siteId, hostname, osType, displayName, tags: [...new Set(tags)] },
     ...{ osVersion: "unknown", osBuild: null, architecture: "unknown", agentVersion: "unknown", isVirtual: false },
     deviceRole: deviceRole ?? "unknown",
@@ -79,25 +80,24 @@ async function make(call: ProvisionCall, tx: Tx, { id, orgId, stored }: { id: st
     ...{ enrollmentProof: null, enrollmentProofUntil: null },
     ...stored,
     ...{ createdAt: now, updatedAt: now },
-  });
+  };
+  await writeCredentials(call, (all) => insertDevice(all, device));
 }
 
 /** The key before is void; what this call says of the device counts. */
-async function renew(call: ProvisionCall, tx: Tx, { id, stored }: { id: string; stored: Stored }): Promise<void> {
+async function renew(call: ProvisionCall, { id, stored }: { id: string; stored: Stored }): Promise<void> {
   const { osType, displayName, deviceRole, tags } = call.body;
-  const renewed = await tx
-    .updateTable("devices")
-    .set({
-      osType,
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(deviceRole === undefined ? {} : { deviceRole, deviceRoleSource: "manual" as const }),
-      ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
-      ...stored,
-      updatedAt: call.clock.now(),
-    })
-    .where("id", "=", id)
-    .where("status", "=", "pending")
-    .executeTakeFirst();
+  const change = {
+    osType,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(deviceRole === undefined ? {} : { deviceRole, deviceRoleSource: "manual" as const }),
+    ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
+    ...stored,
+    updatedAt: call.clock.now(),
+  };
+  const renewed = await writeCredentials(call, (all) =>
+    all.updateTable("devices").set(change).where("id", "=", id).where("status", "=", "pending").executeTakeFirst(),
+  );
   if (renewed.numUpdatedRows !== 1n) throw taken("HOSTNAME_TAKEN", call.body.hostname);
   call.audit.note({ action: "device.update", resource: { type: "device", id, name: call.body.hostname } });
   call.foundIt();

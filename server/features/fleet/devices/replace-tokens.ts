@@ -12,10 +12,10 @@ type Tokens = Pick<
   | "previousTokensExpireAt"
 >;
 
-/** Gives a device its next tokens. False when those it had are no longer the ones that were read. */
+/** Gives a device its next tokens. False when it moved, or those it had are no longer the ones that were read. */
 export async function replaceTokens(
   tx: Tx,
-  known: { id: string; agentTokenHash: string | null },
+  known: { id: string; orgId: string; agentTokenHash: string | null },
   tokens: Tokens,
   now: string,
 ): Promise<boolean> {
@@ -23,6 +23,7 @@ export async function replaceTokens(
     .updateTable("devices")
     .set({ ...tokens, tokensIssuedAt: now, updatedAt: now })
     .where("id", "=", known.id)
+    .where("orgId", "=", known.orgId)
     .where("agentTokenHash", "=", known.agentTokenHash)
     .executeTakeFirst();
   return changed.numUpdatedRows === 1n;

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { webhooks } from "#contract/resources/integrations/webhooks";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
@@ -40,32 +41,30 @@ function insertWebhook(call: CreateCall) {
     await holdPlace(call, tx, org.id);
     const made = body.secret === undefined ? `whsec_${call.random.bytes(32).toString("base64url")}` : undefined;
     const now = call.clock.now();
-    await tx
-      .insertInto("webhooks")
-      .values({
-        id,
-        orgId: org.id,
-        name: body.name,
-        urlSealed: sealUrl(services.vault, id, body.url),
-        urlShown: shownAddress(body.url),
-        target: targetOf(body.url),
-        events: body.events,
-        headerKeys: body.headers.map(({ key }) => key),
-        headersSealed: sealHeaders(services.vault, id, body.headers),
-        secretSealed: sealSecret(services.vault, id, body.secret ?? (made as string)),
-        retryPolicy: { ...defaultPolicy, ...body.retryPolicy },
-        status: "active",
-        writtenBy: user(call).scope,
-        successCount: 0,
-        failureCount: 0,
-        consecutiveFailures: 0,
-        lastDeliveryAt: null,
-        lastSuccessAt: null,
-        createdBy: user(call).userId,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
+    const webhook = {
+      id,
+      orgId: org.id,
+      name: body.name,
+      urlSealed: sealUrl(services.vault, id, body.url),
+      urlShown: shownAddress(body.url),
+      target: targetOf(body.url),
+      events: body.events,
+      headerKeys: body.headers.map(({ key }) => key),
+      headersSealed: sealHeaders(services.vault, id, body.headers),
+      secretSealed: sealSecret(services.vault, id, body.secret ?? (made as string)),
+      retryPolicy: { ...defaultPolicy, ...body.retryPolicy },
+      status: "active" as const,
+      writtenBy: user(call).scope,
+      successCount: 0,
+      failureCount: 0,
+      consecutiveFailures: 0,
+      lastDeliveryAt: null,
+      lastSuccessAt: null,
+      createdBy: user(call).userId,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await writeCredentials(call, (all) => all.insertInto("webhooks").values(webhook).execute());
     call.audit.note({ details: { events: body.events, headers: body.headers.map(({ key }) => key) } });
     const shown = shownWebhook(await getWebhook(tx, id));
     return made === undefined ? shown : { ...shown, secret: made };

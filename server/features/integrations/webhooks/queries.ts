@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { held } from "#server/db/dialect/locks";
+import { holdCredential } from "#server/access/write-credentials";
 import type { WebhookDeliveriesTable, WebhooksTable } from "#server/db/tables/integrations";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
@@ -22,7 +22,8 @@ export async function getWebhook(db: Reader, id: string): Promise<WebhookRow> {
 
 /** The webhook, held until the transaction ends and named in its audit entry. */
 export async function holdWebhook(call: Call, tx: Tx, id: string): Promise<WebhookRow> {
-  await held(tx.selectFrom("webhooks").select("id").where("id", "=", id), call.services.store.dialect).execute();
+  await getWebhook(tx, id);
+  await holdCredential(call, "webhooks", id);
   const webhook = await getWebhook(tx, id);
   call.audit.note({ resource: { id: webhook.id, name: webhook.name }, owner: { orgId: webhook.orgId } });
   return webhook;

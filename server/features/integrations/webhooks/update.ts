@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { webhooks } from "#contract/resources/integrations/webhooks";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { type Call, user } from "#server/http/call";
 import { afterAsking } from "#server/http/implement";
 import { problem } from "#server/problem";
@@ -47,11 +48,14 @@ function saveChange(call: UpdateCall, { before, change, changedFields }: Planned
     const isPolicySame = change.retryPolicy === undefined || isDeepStrictEqual(now.retryPolicy, before.retryPolicy);
     if (!isSame || !isPolicySame) throw problem("CONCURRENT_MODIFICATION");
     const updatedAt = call.clock.now();
-    const saved = tx
-      .updateTable("webhooks")
-      .set({ ...change, updatedAt })
-      .where("id", "=", before.id);
-    if ((await saved.executeTakeFirst()).numUpdatedRows !== 1n) throw problem("NOT_FOUND");
+    const saved = await writeCredentials(call, (all) =>
+      all
+        .updateTable("webhooks")
+        .set({ ...change, updatedAt })
+        .where("id", "=", before.id)
+        .executeTakeFirst(),
+    );
+    if (saved.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     if (change.status === "paused") await giveUpWaiting(tx, [before.id], updatedAt);
     await queueChanged(tx, [before.orgId]);
     call.audit.note({ details: { changedFields, ...(change.status && { status: change.status }) } });

@@ -1,4 +1,4 @@
-import type { Tx } from "#server/db/unit-of-work";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 
 interface Grant {
   partnerId: string;
@@ -6,7 +6,7 @@ interface Grant {
   orgId: string;
 }
 
-/** A member of the partner who is confined to selected organizations reaches one more. */
-export async function grantOrganization(tx: Tx, grant: Grant): Promise<void> {
-  await tx.insertInto("partnerUserOrgs").values(grant).execute();
+/** A member of the partner who is confined to selected organizations reaches one more, which they have just made. */
+export async function grantOrganization(call: Writing, grant: Grant): Promise<void> {
+  await writeCredentials(call, (all) => all.insertInto("partnerUserOrgs").values(grant).execute());
 }

@@ -41,7 +41,8 @@ export async function inviteUser(call: InviteCall) {
     const access = await checkAccess(call, tx, target, call.body);
     const person = await call.asSystem("invite user", (all) => findOrMakePerson(call, all, target));
     const invitation = { by: user(call).userId, name, email };
-    const membershipId = await addMembership(call, tx, target, { userId: person.id, roleId, access, invitation });
+    const member = { userId: person.id, roleId, access, invitation };
+    const membershipId = await call.asSystem("invite user", (all) => addMembership(call, all, target, member));
     const sent = await sendInvitation(call, tx, { ...person, name, email }, { target, membershipId });
     call.audit.note({
       resource: { type: "user", id: membershipId, name },

@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
 import { outsideSites, refuseReadOnly } from "#server/access/org-access";
-import type { Reader } from "#server/db/unit-of-work";
+import type { Reader, Tx } from "#server/db/unit-of-work";
 import { refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
-import { renewInvitation } from "#server/features/people/core/change-membership";
+import { type MembershipKey, renewInvitation } from "#server/features/people/core/change-membership";
 import { targetOf, targetOwner } from "#server/features/people/core/target";
 import { findMembership } from "#server/features/sign-in/core/invitation";
 import { type Call, user } from "#server/http/call";
@@ -29,8 +29,7 @@ export async function resendInvite(call: ResendCall) {
       await call.asSystem("invite user", (all) => refuseRoleAboveCaller(call, all, roleId));
     }
     const key = { kind: target.kind, membershipId: member.id };
-    if (!(await renewInvitation(tx, key, user(call).userId, call.clock.now()))) throw problem("NOT_INVITED");
-    const person = await call.asSystem("invite user", (all) => invitedPerson(all, key.membershipId));
+    const person = await call.asSystem("invite user", (all) => renewed(call, all, key));
     const invited = { ...person, name: member.name, email: member.email };
     const sent = await sendInvitation(call, tx, invited, { target, membershipId: member.id });
     return { success: true as const, ...sent };
@@ -41,6 +40,12 @@ export async function resendInvite(call: ResendCall) {
 function refuseWiderSites(call: ResendCall, siteIds: readonly string[] | null): void {
   const given = siteIds?.length ? siteIds : [null];
   if (given.some((siteId) => outsideSites(call, siteId))) throw problem("SITE_ACCESS_DENIED");
+}
+
+/** Who is invited, once their invitation is known to be the caller's. */
+async function renewed(call: ResendCall, all: Tx, key: MembershipKey) {
+  if (!(await renewInvitation(all, key, user(call).userId, call.clock.now()))) throw problem("NOT_INVITED");
+  return invitedPerson(all, key.membershipId);
 }
 
 /** Who is invited, and whether they have signed in before: never shown. */

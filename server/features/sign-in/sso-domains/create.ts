@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoDomains } from "#contract/resources/sign-in/sso-domains";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
+import { writeCredentials } from "#server/access/write-credentials";
 import { lockText } from "#server/db/dialect/locks";
 import { type Call, user } from "#server/http/call";
 import { shownDomain } from "./queries.ts";
@@ -40,7 +41,7 @@ export async function createDomain(call: CreateCall) {
       updatedAt: now,
     };
     call.audit.note({ resource: { id: row.id, name: domain }, owner: { orgId: org.id }, details: { domain } });
-    await tx.insertInto("ssoDomains").values(row).execute();
+    await writeCredentials(call, (all) => all.insertInto("ssoDomains").values(row).execute());
     return shownDomain(row);
   });
 }

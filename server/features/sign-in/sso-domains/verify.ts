@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoDomains } from "#contract/resources/sign-in/sso-domains";
+import { writeCredentials } from "#server/access/write-credentials";
 import type { Call } from "#server/http/call";
 import { isPublished } from "./published.ts";
 import { writableDomain } from "./queries.ts";
@@ -17,11 +18,14 @@ export async function verifyDomain(call: VerifyCall) {
     const { verifiedAt } = await writableDomain(call, domain.id, tx);
     const now = call.clock.now();
     const verified = found || verifiedAt !== null;
-    await tx
-      .updateTable("ssoDomains")
-      .set({ lastCheckedAt: now, updatedAt: now, ...(found ? { verifiedAt: verifiedAt ?? now, seenAt: now } : {}) })
-      .where("id", "=", domain.id)
-      .execute();
+    const seen = found ? { verifiedAt: verifiedAt ?? now, seenAt: now } : {};
+    await writeCredentials(call, (all) =>
+      all
+        .updateTable("ssoDomains")
+        .set({ lastCheckedAt: now, updatedAt: now, ...seen })
+        .where("id", "=", domain.id)
+        .execute(),
+    );
     call.audit.note({ details: { domain: domain.domain, verified } });
     return verified ? { verified } : { verified, reason: "txt_not_found" as const };
   });

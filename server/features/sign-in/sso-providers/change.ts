@@ -1,4 +1,5 @@
 import { waitForPasswords } from "#server/access/enforcement";
+import { type Writing, writeCredentials } from "#server/access/write-credentials";
 import { changedFields } from "#server/audit/changed-fields";
 import type { Announced } from "#server/db/tables/sign-in";
 import type { Tx } from "#server/db/unit-of-work";
@@ -21,13 +22,7 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
   const after = { ...before, ...change };
   const missing = after.status === "active" ? missingForActive(after) : [];
   if (missing.length > 0) throw problem("PROVIDER_INCOMPLETE", { details: { missing } });
-  const updated = await tx
-    .updateTable("ssoProviders")
-    .set({ ...change, configVersion: before.configVersion + 1, updatedAt: call.clock.now() })
-    .where("id", "=", before.id)
-    .where("configVersion", "=", before.configVersion)
-    .executeTakeFirst();
-  if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+  await write(call, before, { ...change, configVersion: before.configVersion + 1, updatedAt: call.clock.now() });
   if (enforces(after) && !enforces(before)) {
     await waitForPasswords(tx, call.services.store.dialect, before);
     await call.asSystem("sign-in", (all) => capPasswordSessions(all, before, call.clock.now()));
@@ -38,10 +33,15 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
 }
 
 /** Not a change of the configuration: sign-ins under way go on. Refuses where the provider was changed meanwhile. */
-export async function keepAnnounced(tx: Tx, { id, configVersion }: ProviderRow, announced: Announced): Promise<void> {
-  const same = tx.updateTable("ssoProviders").where("id", "=", id).where("configVersion", "=", configVersion);
-  const kept = await same.set({ announced }).executeTakeFirst();
-  if (kept.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+export const keepAnnounced = (call: Writing, provider: ProviderRow, announced: Announced): Promise<void> =>
+  write(call, provider, { announced });
+
+async function write(call: Writing, { id, configVersion }: ProviderRow, change: Change): Promise<void> {
+  const written = await writeCredentials(call, (all) => {
+    const same = all.updateTable("ssoProviders").where("id", "=", id).where("configVersion", "=", configVersion);
+    return same.set(change).executeTakeFirst();
+  });
+  if (written.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
 }
 
 /** As sign-in reads it: a SAML provider signs no one in and enforces nothing. */

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoProviders } from "#contract/resources/sign-in/sso-providers";
+import { writeCredentials } from "#server/access/write-credentials";
 import { type Call, user } from "#server/http/call";
 import { afterAsking } from "#server/http/implement";
 import { invalid, problem } from "#server/problem";
@@ -64,42 +65,40 @@ function insertProvider(call: CreateCall, { discovery, discoveryError }: Asked) 
     const role = await decideDefaultRole(call, tx, owner, body.defaultRoleId ?? null);
     const defaults = defaultsOf(presetOf(call));
     call.audit.note({ resource: { id, name: body.name }, details: { type: body.type, status: "inactive" } });
-    await tx
-      .insertInto("ssoProviders")
-      .values({
-        id,
-        orgId: "orgId" in owner ? owner.orgId : null,
-        partnerId: "orgId" in owner ? null : owner.partnerId,
-        name: body.name,
-        type: body.type,
-        preset: body.preset ?? null,
-        issuer: discovery?.issuer ?? body.issuer ?? null,
-        clientId: body.clientId ?? null,
-        clientSecretSealed: body.clientSecret ? sealClientSecret(call.services.vault, id, body.clientSecret) : null,
-        requestedScopes: body.scopes ?? defaults.scopes,
-        attributeMapping: body.attributeMapping ?? defaults.attributeMapping,
-        // A partner's provider never creates accounts (docs/single-sign-on.md, "Accounts and identities").
-        autoProvision: "orgId" in owner && body.autoProvision,
-        ...role,
-        allowedDomains: body.allowedDomains ?? null,
-        enforceSso: body.enforceSSO,
-        trustsIdpMfa: body.trustsIdpMfa,
-        status: "inactive",
-        authorizationUrl: body.authorizationUrl ?? discovery?.authorizationEndpoint ?? null,
-        tokenUrl: body.tokenUrl ?? discovery?.tokenEndpoint ?? null,
-        userInfoUrl: body.userInfoUrl ?? discovery?.userInfoEndpoint ?? null,
-        jwksUrl: body.jwksUrl ?? discovery?.jwksUri ?? null,
-        announced: discovery?.announced ?? null,
-        ownCallback: body.ownCallback,
-        entityId: body.entityId ?? null,
-        ssoUrl: body.ssoUrl ?? null,
-        certificate: body.certificate ?? null,
-        configVersion: 1,
-        createdBy: user(call).userId,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
+    const provider = {
+      id,
+      orgId: "orgId" in owner ? owner.orgId : null,
+      partnerId: "orgId" in owner ? null : owner.partnerId,
+      name: body.name,
+      type: body.type,
+      preset: body.preset ?? null,
+      issuer: discovery?.issuer ?? body.issuer ?? null,
+      clientId: body.clientId ?? null,
+      clientSecretSealed: body.clientSecret ? sealClientSecret(call.services.vault, id, body.clientSecret) : null,
+      requestedScopes: body.scopes ?? defaults.scopes,
+      attributeMapping: body.attributeMapping ?? defaults.attributeMapping,
+      // A partner's provider never creates accounts (docs/single-sign-on.md, "Accounts and identities").
+      autoProvision: "orgId" in owner && body.autoProvision,
+      ...role,
+      allowedDomains: body.allowedDomains ?? null,
+      enforceSso: body.enforceSSO,
+      trustsIdpMfa: body.trustsIdpMfa,
+      status: "inactive" as const,
+      authorizationUrl: body.authorizationUrl ?? discovery?.authorizationEndpoint ?? null,
+      tokenUrl: body.tokenUrl ?? discovery?.tokenEndpoint ?? null,
+      userInfoUrl: body.userInfoUrl ?? discovery?.userInfoEndpoint ?? null,
+      jwksUrl: body.jwksUrl ?? discovery?.jwksUri ?? null,
+      announced: discovery?.announced ?? null,
+      ownCallback: body.ownCallback,
+      entityId: body.entityId ?? null,
+      ssoUrl: body.ssoUrl ?? null,
+      certificate: body.certificate ?? null,
+      configVersion: 1,
+      createdBy: user(call).userId,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await writeCredentials(call, (all) => all.insertInto("ssoProviders").values(provider).execute());
     const shown = shownProvider(await findProvider(tx, id));
     return discoveryError === undefined ? shown : { ...shown, discoveryError };
   });

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoProviders } from "#contract/resources/sign-in/sso-providers";
+import { writeCredentials } from "#server/access/write-credentials";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { endItsSessions } from "./change.ts";
@@ -14,7 +15,9 @@ type RemoveCall = typeof ssoProviders.remove extends Endpoint<infer T> ? Call<T>
 export async function removeProvider(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const provider = await writableProvider(call, call.params.id, tx);
-    const gone = await tx.deleteFrom("ssoProviders").where("id", "=", provider.id).executeTakeFirst();
+    const gone = await writeCredentials(call, (all) =>
+      all.deleteFrom("ssoProviders").where("id", "=", provider.id).executeTakeFirst(),
+    );
     if (gone.numDeletedRows !== 1n) throw problem("NOT_FOUND");
     await endItsSessions(call, provider.id, "identity provider deleted");
     call.audit.note({ details: { type: provider.type, status: provider.status } });

@@ -32,7 +32,7 @@ export async function testProvider(call: TestCall) {
   });
   return call.transaction(async (tx) => {
     await writableProvider(call, provider.id, tx);
-    await keepAnnounced(tx, provider, announced);
+    await keepAnnounced(call, provider, announced);
     call.audit.note({ details: { issuer: discovery.issuer, tokenAuthMethod: signIn.tokenAuthMethod } });
     return { success: true as const, discovery: shown, signIn };
   });

@@ -1,6 +1,5 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
-import type { Tx } from "#server/db/unit-of-work";
 import { grantOrganization } from "#server/features/people/core/grant-organization";
 import { refuseBillingChange } from "#server/features/tenancy/core/billing-settings";
 import { type Call, user } from "#server/http/call";
@@ -18,7 +17,7 @@ export async function createOrganization(call: CreateCall) {
   const partnerId = partnerOf(call);
   return call.transaction(async (tx) => {
     const id = await insertOrganization(call, tx, partnerId, fields);
-    await grantToCreator(call, tx, partnerId, id);
+    await grantToCreator(call, partnerId, id);
     call.audit.note({
       resource: { id, name: fields.name },
       owner: { orgId: id },
@@ -43,10 +42,10 @@ function partnerOf(call: CreateCall): string {
 }
 
 /** A creator confined to selected organizations reaches the one it made. */
-async function grantToCreator(call: CreateCall, tx: Tx, partnerId: string, orgId: string): Promise<void> {
+async function grantToCreator(call: CreateCall, partnerId: string, orgId: string): Promise<void> {
   const who = user(call);
   if (who.orgAccess !== "selected" || who.membershipId === null) return;
-  await grantOrganization(tx, { partnerId, membershipId: who.membershipId, orgId });
+  await grantOrganization(call, { partnerId, membershipId: who.membershipId, orgId });
 }
 
 export function refuseEndBeforeStart(contract: { contractStart?: string | null; contractEnd?: string | null }): void {
