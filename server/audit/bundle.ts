@@ -1,5 +1,5 @@
 import { type Anchor, type ChainStatement, isPrune, type PruneRecord } from "./anchor-format.ts";
-import { type ChainRef, canonicalContent, chainOf } from "./chain.ts";
+import { type ChainRef, chainOf, contentHash } from "./chain.ts";
 import type { ChainEntry, ChainSource, ChainVisitor } from "./chain-source.ts";
 import type { CheckedStatements, StatementCheckOptions } from "./statement-checks.ts";
 import { verifyWith } from "./verify.ts";
@@ -145,5 +145,5 @@ function visitEntry(visitor: ChainVisitor, entry: ChainEntry, chain: ChainRef): 
   const owner = chainOf(row);
   const intact =
     row.checksum === link.contentHash && row.id === link.auditId && owner.kind === chain.kind && owner.id === chain.id;
-  visitor.row(link, canonicalContent(row), intact);
+  visitor.row(link, contentHash(row), intact);
 }

@@ -6,10 +6,10 @@ export interface ChainVisitor {
   /** Every entry, by rising chainSeq. */
   link(link: ChainLink): void;
   /**
-   * The live row of an entry, in any order: its canonical text, and whether its owner is this chain's and its stored
-   * checksum is the sealed hash.
+   * The live row of an entry, in any order: the hash of its canonical text, and whether its owner is this chain's and its
+   * stored checksum is the sealed hash.
    */
-  row(entry: { chainSeq: number; auditId: string; contentHash: string }, canonical: string, intact: boolean): void;
+  row(entry: { chainSeq: number; auditId: string; contentHash: string }, hash: string, intact: boolean): void;
   /** An entry whose row is gone. */
   missingRow(chainSeq: number, auditId: string): void;
   /** A row of this chain's owner that the chain does not have. */

@@ -1,21 +1,25 @@
-const NEWLINE = 10;
+export const NEWLINE = 10;
 
-/** Batches of whole lines of a `COPY … TO STDOUT` in text format. */
-export async function* copyLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+/** Batches of whole lines of a `COPY … TO STDOUT` in text format, each line with its newline. */
+export async function* copiedLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   // The line that a chunk has cut. Only that line is put together again: joining whole chunks costs more than all else.
   let cut: Buffer[] = [];
   for await (const chunk of stream) {
-    const first = chunk.indexOf(NEWLINE);
-    if (first < 0) {
+    const first = chunk.indexOf(NEWLINE) + 1;
+    if (first === 0) {
       cut.push(chunk);
       continue;
     }
-    const head = Buffer.concat([...cut, chunk.subarray(0, first)]).toString("utf8");
-    const last = chunk.lastIndexOf(NEWLINE);
-    const text = last > first ? `${head}\n${chunk.toString("utf8", first + 1, last)}` : head;
-    cut = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : [];
-    yield text.split("\n");
+    yield cut.length > 0 ? Buffer.concat([...cut, chunk.subarray(0, first)]) : chunk.subarray(0, first);
+    const last = chunk.lastIndexOf(NEWLINE) + 1;
+    if (last > first) yield chunk.subarray(first, last);
+    cut = last < chunk.length ? [chunk.subarray(last)] : [];
   }
+}
+
+/** The same as texts. */
+export async function* copyLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+  for await (const lines of copiedLines(stream)) yield lines.toString("utf8", 0, lines.length - 1).split("\n");
 }
 
 const escapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };

@@ -1,10 +1,11 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ChainStatement } from "./anchor-format.ts";
-import type { ChainKind, ChainLink, ChainRef } from "./chain.ts";
+import { type ChainKind, type ChainLink, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
+import { canonicalSpeller, checksumAt, idAt } from "./copied-canonical.ts";
 import { LinksInOrder } from "./links-in-order.ts";
-import { copyFields, copyLines, pgTimestampMs } from "./postgres-copy.ts";
+import { copiedLines, copyFields, copyLines, NEWLINE, pgTimestampMs } from "./postgres-copy.ts";
 import { storedStatement } from "./stored-statement.ts";
 
 /**
@@ -101,7 +102,7 @@ async function walkRows(
 ): Promise<void> {
   const entriesSql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by audit_id) to stdout`;
   const checksum = `case when reader_partner_id is not distinct from ${reader} then checksum end`;
-  const rowsSql = `copy (select ${contentColumns}, ${checksum} from public.audit_logs where ${owner} order by id) to stdout`;
+  const rowsSql = `copy (select ${contentColumns(checksum)} from public.audit_logs where ${owner} order by id) to stdout`;
   const absent: ChainLink[] = [];
   const gone = (entry: ChainLink) => {
     if (absent.length < ABSENT_MAX) absent.push(entry);
@@ -112,10 +113,11 @@ async function walkRows(
     links?.add(link);
     return link;
   });
+  const spell = canonicalSpeller();
   let entry = entries.buffered() ?? (await entries.next());
-  for await (const lines of copyLines(rowsClient.query(copyTo(rowsSql))))
-    for (const line of lines) {
-      const id = line.slice(0, 36);
+  for await (const lines of copiedLines(rowsClient.query(copyTo(rowsSql))))
+    for (let [at, end] = [0, lines.indexOf(NEWLINE)]; end >= 0; at = end + 1, end = lines.indexOf(NEWLINE, at)) {
+      const id = idAt(lines, at);
       while (entry !== undefined && entry.auditId < id) {
         gone(entry);
         entry = entries.buffered() ?? (await entries.next());
@@ -124,8 +126,13 @@ async function walkRows(
         visitor.unsealedRow(id);
         continue;
       }
-      const { canonical, checksum } = canonicalOf(line);
-      visitor.row(entry, canonical, checksum === entry.contentHash);
+      const spelled = spell(lines, at, end);
+      if (spelled && checksumAt(lines, at) === entry.contentHash && sha256(spelled) === entry.contentHash)
+        visitor.row(entry, entry.contentHash, true);
+      else {
+        const { canonical, checksum } = canonicalOf(lines.toString("utf8", at, end));
+        visitor.row(entry, sha256(canonical), checksum === entry.contentHash);
+      }
       entry = entries.buffered() ?? (await entries.next());
     }
   for (; entry !== undefined; entry = entries.buffered() ?? (await entries.next())) gone(entry);
@@ -135,31 +142,29 @@ async function walkRows(
 /** An entry without a row of this owner: the row is gone, or now names another owner. */
 async function reportAbsent(client: pg.Client, absent: ChainLink[], visitor: ChainVisitor): Promise<void> {
   if (absent.length === 0) return;
-  const sql = `copy (select ${contentColumns}, checksum from public.audit_logs
+  const sql = `copy (select ${contentColumns("checksum")} from public.audit_logs
     where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout`;
   const moved = new Map<string, string>();
   for await (const lines of copyLines(client.query(copyTo(sql))))
-    for (const line of lines) moved.set(line.slice(0, 36), canonicalOf(line).canonical);
+    for (const line of lines) moved.set(line.slice(0, 36), sha256(canonicalOf(line).canonical));
   for (const entry of absent) {
-    const canonical = moved.get(entry.auditId);
-    if (canonical === undefined) visitor.missingRow(entry.chainSeq, entry.auditId);
-    else visitor.row(entry, canonical, false);
+    const hash = moved.get(entry.auditId);
+    if (hash === undefined) visitor.missingRow(entry.chainSeq, entry.auditId);
+    else visitor.row(entry, hash, false);
   }
 }
 
 const ABSENT_MAX = 100;
-const TIMESTAMP_FIELD = 3;
 
-const contentColumns = `id, org_id, partner_id, "timestamp", actor_type, actor_id, actor_email, action, resource_type,
-  resource_id, resource_name, details, ip_address, user_agent, result, error_message`;
+/** In the order that `canonicalSpeller` reads. */
+const contentColumns = (checksum: string) => `id, ${checksum}, "timestamp", org_id, partner_id, actor_type, actor_id,
+  actor_email, action, resource_type, resource_id, resource_name, details, ip_address, user_agent, result, error_message`;
 
-/** Plain, and no slower than working on the bytes: measured. */
+/** The canonical text of any line, from its fields. */
 function canonicalOf(line: string): { canonical: string; checksum: string | null } {
-  const fields = copyFields(line);
-  const checksum = fields.pop() ?? null;
-  fields[TIMESTAMP_FIELD] = String(pgTimestampMs(fields[TIMESTAMP_FIELD] ?? ""));
-  fields.unshift("al1");
-  return { canonical: JSON.stringify(fields), checksum };
+  const [id, checksum, timestamp, orgId, partnerId, ...rest] = copyFields(line);
+  const ms = String(pgTimestampMs(timestamp ?? ""));
+  return { canonical: JSON.stringify(["al1", id, orgId, partnerId, ms, ...rest]), checksum: checksum ?? null };
 }
 
 /** Reads one item at a time; `buffered` answers without waiting while there is something at hand. */

@@ -1,5 +1,5 @@
 import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
-import type { ChainKind, ChainRef } from "./chain.ts";
+import { type ChainKind, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { canonicalParts, joinCanonical } from "./sqlite-canonical.ts";
 import { storedStatement } from "./stored-statement.ts";
@@ -70,7 +70,7 @@ function walkEntries(db: SqliteConnection, chain: ChainRef, visitor: ChainVisito
     const link = { chainSeq, auditId, contentHash, prevHash, chainHash };
     visitor.link(link);
     if (timestamp === null) visitor.missingRow(chainSeq, auditId);
-    else visitor.row(link, joinCanonical(before, timestamp, after), intact === 1);
+    else visitor.row(link, sha256(joinCanonical(before, timestamp, after)), intact === 1);
     if (intact === 1) intactRows += 1;
   }
   return intactRows;

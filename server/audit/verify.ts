@@ -1,5 +1,5 @@
 import { isPrune, type PruneRecord } from "./anchor-format.ts";
-import { type ChainLink, chainHasher, sha256 } from "./chain.ts";
+import { type ChainLink, chainHasher } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { type CheckedStatements, type StatementCheckOptions, statementChecks } from "./statement-checks.ts";
 import { anchorChecks } from "./verify-anchors.ts";
@@ -86,8 +86,7 @@ function chainWalk(source: ChainSource, statements: CheckedStatements, note: (li
       note(link);
       last = link;
     },
-    row(entry, canonical, intact) {
-      const hash = sha256(canonical);
+    row(entry, hash, intact) {
       if (hash !== entry.contentHash || !intact) broken("content_mismatch", entry, entry.contentHash, hash);
     },
     missingRow: (chainSeq, auditId) => broken("missing_row", { chainSeq, auditId }),
