@@ -86,7 +86,12 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     );
     return { totalCount: Number(matches[0]?.total ?? 0), matches };
   };
-  return { few, walk, count, first };
+  /** Columns of those that still match: what they show is of the moment at which they were judged. */
+  const still = <Row>(
+    ids: readonly string[],
+    shown: (devices: ReturnType<typeof devicesInList>) => CompilableOnce<Row>,
+  ) => find<Row>("some", shown, ids);
+  return { few, walk, count, first, still };
 }
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;

@@ -38,10 +38,10 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
 
 /** How many there are, and the first of them by hostname, then id; 403 for an organization out of reach. */
 export async function countedMatches(call: Call, filter: FilterGroup, { orgId, limit }: Asked) {
-  const { evaluatedAt, few, first } = await finderFor(call, filter, orgId);
+  const { evaluatedAt, few, first, still } = await finderFor(call, filter, orgId);
   const all = await few();
-  if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
-  return { ...(await first(limit)), evaluatedAt };
+  if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt, still };
+  return { ...(await first(limit)), evaluatedAt, still };
 }
 
 interface Page extends Asked {
