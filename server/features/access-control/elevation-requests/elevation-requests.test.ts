@@ -49,6 +49,10 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
       [ended.approved, ended.auto_approved].toSorted(),
     );
     clock.advance(61 * MINUTE);
+    // A window that is over is not open, even before the sweep has ended it.
+    const over = await world.request("GET", "/pam/active");
+    expect([over.status, over.body.active]).toEqual([200, []]);
+    expect((await list(`deviceId=${device.deviceId}&status=approved`)).pagination.total).toBe(1);
     await expireStale(services);
     await expireWindows(services);
     await expireStale(services);
