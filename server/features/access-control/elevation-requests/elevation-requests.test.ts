@@ -71,6 +71,7 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
     const query = `deviceId=${device.deviceId}`;
     expect(idsOf(await list(`${query}&status=denied`))).toEqual([ended.denied]);
     expect((await list(`${query}&flowType=tech_jit_admin`)).pagination.total).toBe(0);
+    expect((await list(`${query}&from=${clock.now()}`)).pagination.total).toBe(0);
     expect((await list(`${query}&siteId=${world.siteId}`)).pagination.total).toBe(5);
     expect((await list(`${query}&siteId=${world.secondSiteId}`)).pagination.total).toBe(0);
     expect((await list(`${query}&to=${new Date(Date.parse(began) - 1).toISOString()}`)).pagination.total).toBe(0);
