@@ -110,7 +110,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C29: held({ [`${elevations}/elevation-requests.test.ts`]: 1 }),
   C30: held({ "server/features/audit/audit-logs/export.test.ts": 5 }),
   C31: held({ "server/audit/writer.test.ts": 1, "server/test/fault/two-chains.test.ts": 1 }),
-  C32: held({ "server/audit/restored.test.ts": 1, "server/audit/tamper.test.ts": 1 }),
+  C32: held({ "server/audit/entry.test.ts": 1, "server/audit/restored.test.ts": 1, "server/audit/tamper.test.ts": 1 }),
   C33: held({
     "server/audit/anchors.test.ts": 2,
     "server/audit/tamper.test.ts": 1,
