@@ -198,13 +198,14 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
   });
 
   it.runIf(dialect === "postgres")("keeps one chain whole under direct concurrent inserts", async () => {
-    // Sixteen transactions insert at once; only the lock of the sealing trigger stands between them.
+    // Sixteen transactions seal at once and stay open; only the lock of the sealing trigger stands between them.
     const insert = (entry: AuditContent) =>
       world.db.transaction().execute(async (trx) => {
         await trx
           .insertInto("auditLogs")
           .values({ ...entry, checksum: contentHash(entry) })
           .execute();
+        await sql`set constraints all immediate`.execute(trx);
         await sql`select pg_sleep(0.01)`.execute(trx);
       });
     await Promise.all(entriesOf(16).map(insert));

@@ -18,15 +18,7 @@ export interface Match {
 }
 
 /** What previews show of a device, and no more. */
-export const shownColumns = [
-  "devices.id",
-  "devices.hostname",
-  "devices.displayName",
-  "devices.status",
-  "devices.osType",
-  "devices.lastSeenAt",
-] as const;
-export type Shown = Pick<
+type Shown = Pick<
   Selectable<Database["devices"]>,
   "id" | "hostname" | "displayName" | "status" | "osType" | "lastSeenAt"
 >;
@@ -93,16 +85,28 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     );
     return Number(counted?.total);
   };
-  /** How many there are, and the first: two threads or connections look at once. */
+  /**
+   * How many there are, and the first of them: two threads or connections look at once. What is shown of one is of the
+   * moment at which it was judged; who has changed since the walk, and matches no more, is left out.
+   */
   const first = async (limit: number) => {
     const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
-    return { totalCount, matches };
+    const ids = matches.map(({ id }) => id);
+    const rows = ids.length === 0 ? [] : await find<Match & Shown>("some", (all) => all.select(shown), ids);
+    return { totalCount, matches: rows.toSorted(byKey) };
   };
   return { few, walk, count, first };
 }
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;
-const shown = [...shownColumns, "devices.hostnameKey as key"] as const;
+const shown = [
+  ...columns,
+  "devices.hostname",
+  "devices.displayName",
+  "devices.status",
+  "devices.osType",
+  "devices.lastSeenAt",
+] as const;
 
 /** Both databases order texts by their bytes in UTF-8, which is the order of code points. */
 export function byKey(a: Match, b: Match): number {

@@ -36,15 +36,12 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
   return { evaluatedAt, ...finder };
 }
 
-/**
- * How many there are, and the first of them by hostname, then id: what previews show where they are few, else only which
- * they are. 403 for an organization out of reach.
- */
+/** How many there are, and what is shown of the first by hostname, then id; 403 for an organization out of reach. */
 export async function countedMatches(call: Call, filter: FilterGroup, { orgId, limit }: Asked) {
   const { evaluatedAt, few, first } = await finderFor(call, filter, orgId);
   const all = await few();
-  if (all) return { isFew: true as const, shown: all.slice(0, limit), totalCount: all.length, evaluatedAt };
-  return { isFew: false as const, ...(await first(limit)), evaluatedAt };
+  if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
+  return { ...(await first(limit)), evaluatedAt };
 }
 
 interface Page extends Asked {

@@ -74,6 +74,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "server/features/fleet/saved-filters/saved-filters.test.ts": 1,
     "server/db/device-names.test.ts": 1,
     [organizations]: 1,
+    [oddRequests]: 1,
   }),
   C14: held({
     ...{ [deviceQuery]: 2, [`${decision}/glob.test.ts`]: 1, [`${decision}/decide.test.ts`]: 1 },
@@ -82,7 +83,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C15: held({ [organizations]: 1, [search]: 1, [partners]: 1, [oddRequests]: 2 }),
   C16: held({ [apiKeys]: 1, [keys]: 1, [organizations]: 1, [partners]: 1, [oddRequests]: 1 }),
   C17: waitsFor("alerts"),
-  C18: held({ "server/features/fleet/saved-filters/preview.test.ts": 2 }),
+  C18: held({ "server/features/fleet/saved-filters/preview.test.ts": 3 }),
   C19: held({ [ssoLogins]: 1, [contacts]: 1 }),
   C20: held({ "server/features/sign-in/sso-logins/accounts.test.ts": 1 }),
   C21: held({
@@ -96,7 +97,10 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C23: held({ [ssoLogins]: 1 }),
   C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
   C25: held({ [`${elevations}/races.test.ts`]: 1 }),
-  C26: held({ [`${decision}/reading.test.ts`]: 1, [pamRules]: 1 }),
+  C26: held({
+    ...{ [`${decision}/reading.test.ts`]: 1, [pamRules]: 1 },
+    "server/features/access-control/pam-rules/preview.test.ts": 1,
+  }),
   C27: held({
     [pamRules]: 1,
     [`${decision}/criteria.test.ts`]: 1,
@@ -104,9 +108,9 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   }),
   C28: held({ [`${decision}/decide.test.ts`]: 1, [`${decision}/decide-report.test.ts`]: 2, [pamRules]: 1 }),
   C29: held({ [`${elevations}/elevation-requests.test.ts`]: 1 }),
-  C30: held({ "server/features/audit/audit-logs/export.test.ts": 4 }),
+  C30: held({ "server/features/audit/audit-logs/export.test.ts": 5 }),
   C31: held({ "server/audit/writer.test.ts": 1, "server/test/fault/two-chains.test.ts": 1 }),
-  C32: held({ "server/audit/restored.test.ts": 1, "server/audit/tamper.test.ts": 1 }),
+  C32: held({ "server/audit/entry.test.ts": 1, "server/audit/restored.test.ts": 1, "server/audit/tamper.test.ts": 1 }),
   C33: held({
     "server/audit/anchors.test.ts": 2,
     "server/audit/tamper.test.ts": 1,
@@ -115,9 +119,9 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   }),
   C34: held({ "server/test/conformance/sweeps/secrets.ts": 1 }),
   C35: held({ [auditReading]: 1, [sessions]: 1 }),
-  C36: held({ [auditLogs]: 1 }),
-  C37: held({ [auditReading]: 3 }),
-  C38: held({ "server/audit/anchors.test.ts": 1, "server/audit/writer.test.ts": 1 }),
+  C36: held({ [auditLogs]: 1, "server/features/audit/audit-logs/bounds.test.ts": 4 }),
+  C37: held({ [auditReading]: 4 }),
+  C38: held({ "server/audit/anchors.test.ts": 1, "server/audit/growing.test.ts": 1, "server/audit/writer.test.ts": 1 }),
   C39: waitsFor("ticket-attachments"),
   C40: waitsFor("ticket-attachments"),
   C41: waitsFor("tickets"),

@@ -49,6 +49,10 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
       [ended.approved, ended.auto_approved].toSorted(),
     );
     clock.advance(61 * MINUTE);
+    // A window that is over is not open, even before the sweep has ended it.
+    const over = await world.request("GET", "/pam/active");
+    expect([over.status, over.body.active]).toEqual([200, []]);
+    expect((await list(`deviceId=${device.deviceId}&status=approved`)).pagination.total).toBe(1);
     await expireStale(services);
     await expireWindows(services);
     await expireStale(services);
@@ -67,6 +71,7 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
     const query = `deviceId=${device.deviceId}`;
     expect(idsOf(await list(`${query}&status=denied`))).toEqual([ended.denied]);
     expect((await list(`${query}&flowType=tech_jit_admin`)).pagination.total).toBe(0);
+    expect((await list(`${query}&from=${clock.now()}`)).pagination.total).toBe(0);
     expect((await list(`${query}&siteId=${world.siteId}`)).pagination.total).toBe(5);
     expect((await list(`${query}&siteId=${world.secondSiteId}`)).pagination.total).toBe(0);
     expect((await list(`${query}&to=${new Date(Date.parse(began) - 1).toISOString()}`)).pagination.total).toBe(0);

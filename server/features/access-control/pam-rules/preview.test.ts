@@ -55,6 +55,24 @@ describe.each(databases)("previews of rules on %s", (database) => {
     expect((await preview({ matchUser: "zoe", siteId: world.a.siteId })).body.totalMatched).toBe(12);
   });
 
+  it("keep to the time window of a rule: of a night over midnight its later hours too, UTC without a zone (C26)", async () => {
+    const { orgId, deviceId } = world.a;
+    // Friday 23:00, Saturday 01:00 and Saturday 07:00 in New York.
+    for (const at of ["2026-02-28T04:00:00.000Z", "2026-02-28T06:00:00.000Z", "2026-02-28T12:00:00.000Z"])
+      await server.db
+        .insertInto("elevationRequests")
+        .values(plainElevation(at, { id: server.services.random.uuid(), orgId, deviceId, subjectUsername: "owl" }))
+        .execute();
+    const met = async (timeWindow?: object) => {
+      const { body } = await preview({ matchUser: "owl", ...(timeWindow && { timeWindow }) });
+      return body.sample.map(({ requestedAt }: { requestedAt: string }) => requestedAt.slice(11, 13)).toReversed();
+    };
+    const night = { start: "22:00", end: "06:00", days: [5] };
+    expect(await met()).toEqual(["04", "06", "12"]);
+    expect(await met({ ...night, timezone: "America/New_York" })).toEqual(["04", "06"]);
+    expect(await met(night)).toEqual(["04"]);
+  });
+
   it("of a rule about executables meet no tool, and the other way round", async () => {
     const tool = {
       flowType: "ai_tool_action",

@@ -53,6 +53,8 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect(await names("resource=%25")).toEqual(["50%OFF"]);
     expect(await names("user=dana%20ORT&action=site.create")).toHaveLength(3);
     expect(await names("user=_nobody_")).toEqual([]);
+    expect(await names("user=da_a%20ort&action=site.create")).toEqual([]);
+    expect(await names("user=%25&action=site.create")).toEqual([]);
     expect((await read("/search?q=%25off")).body.data).toHaveLength(1);
     expect((await read("/search?q=_")).body.data.every((entry: object) => JSON.stringify(entry).includes("_"))).toBe(
       true,

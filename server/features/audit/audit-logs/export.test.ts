@@ -121,6 +121,38 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
     ).toEqual(names);
   });
 
+  it("runs no formula of any column, and holds what requests brought as it was (C30)", async () => {
+    const formulas = {
+      ...{ actorEmail: "-1", resourceType: "@SUM(1)", resourceName: "-2+3", ipAddress: "=3", userAgent: "@SUM(1)" },
+    };
+    await plant([{ ...formulas, action: "ticket.update", details: { actorName: "=4", reason: '-2+3,"\t\r\n日本"' } }]);
+    const name = '=HYPERLINK("http://x","y") 日本';
+    const renamed = await server.request("PATCH", `/orgs/organizations/${world.a.orgId}`, {
+      token: admin.token,
+      body: { name },
+      headers: { "user-agent": "@SUM(1)" },
+    });
+    expect(renamed.status).toBe(200);
+    await server.settled();
+    for (const [query, wanted] of [
+      ["?action=ticket.update", { ...formulas, actorName: "=4" }],
+      ["?resource=HYPERLINK", { resourceName: name, userAgent: "@SUM(1)" }],
+    ] as const) {
+      const { body } = await asCsv(query);
+      const [row, ...more] = parse(body, { columns: true, record_delimiter: "\n" }) as CsvRow[];
+      expect([query, more]).toEqual([query, []]);
+      for (const cell of Object.values(row as CsvRow)) expect(cell).not.toMatch(/^[=+\-@\t\r\n]/);
+      expect(rowsOf(body)[0]).toMatchObject(wanted);
+    }
+    const { data } = (await asJson({ filters: { action: "ticket.update" } })).body;
+    expect(data).toMatchObject([
+      {
+        ...{ user: { name: "=4", email: "-1" }, resource: { type: "@SUM(1)", name: "-2+3" } },
+        ...{ ipAddress: "=3", userAgent: "@SUM(1)", details: { reason: '-2+3,"\t\r\n日本"' } },
+      },
+    ]);
+  });
+
   it("is recorded itself, with what it held and what was asked (C30)", async () => {
     const range = { from: "2020-01-01", to: "2020-01-02" };
     await asJson({ filters: { action: "site", user: "ana" }, dateRange: range });

@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
 import { auditEntry } from "#server/audit/entry";
@@ -108,6 +109,23 @@ describe.each(databases)("reading a long audit log on %s", (database) => {
     const uncounted = await read(`/logs?${filter}&limit=100&skipCount=true`);
     expect(uncounted.data).toEqual(counted.data);
     expect(uncounted.pagination).toMatchObject({ total: -1, totalPages: -1 });
+  });
+
+  it("exports hold what the same filters leave of a list, row for row (C37)", async () => {
+    const expected = newestFirst(wanted());
+    expect(expected.length).toBeGreaterThan(20);
+    const filters = { user: "100%@alpha", action: "SITE", resource: "pc_0" };
+    const posted = (format: "json" | "csv") =>
+      server.request("POST", "/audit-logs/export", {
+        token: admin.token,
+        body: { format, filters, dateRange: { from, to } },
+      });
+    const idsOf = (csv: string) => (parse(csv, { columns: true }) as { id: string }[]).map(({ id }) => id);
+    const json = (await posted("json")).body;
+    expect(json.data.map(({ id }: { id: string }) => id)).toEqual(expected);
+    expect(json.total).toBe(expected.length);
+    expect(idsOf((await posted("csv")).body)).toEqual(expected);
+    expect(idsOf(await read(`/export?${filter}`))).toEqual(expected);
   });
 
   it("a partner's member sees the organizations it manages, and counts no others (C37)", async () => {

@@ -93,6 +93,38 @@ describe.each(databases)("previews of filters on %s", (database) => {
     expect(held).toEqual(Array.from({ length: 137 }, (_, index) => `till-${String(index).padStart(3, "0")}`));
   });
 
+  it("show no device whose values contradict the conditions, although devices change meanwhile (C18)", async () => {
+    const online: FilterGroup = {
+      operator: "AND",
+      conditions: [...named("till").conditions, { field: "status", operator: "equals", value: "online" }],
+    };
+    const changed = () => server.db.updateTable("devices").where("hostname", "like", "till-0%");
+    let isChanging = true;
+    const changes = (async () => {
+      for (let at = 0; isChanging; at += 1) {
+        await changed()
+          .set({ status: at % 2 === 0 ? "offline" : "online" })
+          .execute();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    })();
+    const totals = new Set<number>();
+    const statuses = new Set<string>();
+    try {
+      for (let asked = 0; asked < 40; asked += 1) {
+        const { totalCount, devices } = (await preview(online, { limit: 100 })).body.data;
+        totals.add(totalCount);
+        for (const { status } of devices) statuses.add(status);
+      }
+    } finally {
+      isChanging = false;
+      await changes;
+      await changed().set({ status: "online" }).execute();
+    }
+    expect([...totals].toSorted((a, b) => a - b)).toEqual([37, 137]);
+    expect([...statuses]).toEqual(["online"]);
+  });
+
   it("show devices by hostname as they are at that moment", async () => {
     const { data } = (await preview(named("kiosk"))).body;
     expect(data).toEqual({

@@ -67,6 +67,8 @@ describe.each(databases)("tools on %s", (database) => {
     expect([software.data.length, software.total]).toEqual([100, 121]);
     const [odd] = (await call("get_device_software", { deviceId, search: "acme" })).data;
     expect(odd.name).toBe("Zeta\ufffdexe");
+    for (const search of ["%", "ac_e"])
+      expect(await call("get_device_software", { deviceId, search })).toMatchObject({ data: [], total: 0 });
   });
 
   it("tell how busy a device was, the oldest first", async () => {

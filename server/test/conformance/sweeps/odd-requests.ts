@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jsonSchemaOf } from "#contract/json-schema";
 import { rowOfRef } from "#fixtures/world";
 import type { DatabaseName } from "../../harness.ts";
-import { type Case, isPublic, shareOf } from "../cases.ts";
+import { type Case, isPublic, searchIn, shareOf } from "../cases.ts";
 import { namingFields } from "../ids.ts";
-import { type Swept, startSweep } from "../sweep.ts";
+import { asksAgent, type Swept, startSweep } from "../sweep.ts";
 
 /** Invalid page numbers, lists of ids and ids in paths. */
 export const sweepOddRequests = (database: DatabaseName) =>
@@ -55,6 +55,24 @@ export const sweepOddRequests = (database: DatabaseName) =>
       }
       const beyond = await asked(item, { page: "99999999999999999999" });
       expect([beyond.status, beyond.body[item.endpoint.paging?.items as string]]).toEqual([200, []]);
+    });
+
+    const searchesOf = (item: Case) => ["search", "user", "resource"].filter((name) => name in queryOf(item));
+    const searched = shareOf(database).filter(
+      (item) =>
+        item.endpoint.method === "GET" && item.endpoint.paging && !asksAgent(item) && searchesOf(item).length > 0,
+    );
+    it.each(searched)("$name takes a percent sign that is searched for itself (C13)", async (item) => {
+      const found = async (query: Record<string, string>): Promise<unknown[]> => {
+        const answer = await asked(item, { ...query, ...(searchIn(item) && { [searchIn(item) as string]: "a" }) });
+        expect(answer.status, JSON.stringify([query, answer.body])).toBe(200);
+        return answer.body.data ?? answer.body[item.endpoint.paging?.items as string];
+      };
+      const all = await found({});
+      expect(all.length).toBeGreaterThan(0);
+      expect(JSON.stringify(all)).not.toContain("%");
+      for (const name of searchesOf(item))
+        for (const text of ["%", "%%%%"]) expect(await found({ [name]: text }), `${name}=${text}`).toEqual([]);
     });
 
     const listsOf = ({ endpoint }: Case) => namingFields(endpoint).filter(({ at, many }) => at === "query" && many);

@@ -85,16 +85,22 @@ describe("cost", () => {
     const glob = commandGlob(`${"*a".repeat(32)}*b`);
     const text = foldText("a".repeat(24_000));
     let longest = 0;
+    let turns = 0;
     let since = performance.now();
-    const watch = setInterval(() => {
+    const look = () => {
       longest = Math.max(longest, performance.now() - since);
       since = performance.now();
-    }, 1);
+      turns += 1;
+    };
+    const watch = setInterval(look, 1);
     const work = async () => {
       for (;;) await inTurns(covers(glob, text, steps));
     };
     await expect(work()).rejects.toThrow(OutOfSteps);
     clearInterval(watch);
+    // Turns of a few milliseconds each, also when the machine has other work.
+    expect(turns).toBeGreaterThan(5);
+    look();
     expect(longest).toBeLessThan(250);
   });
 });
