@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import type { ExpressionBuilder, Selectable } from "kysely";
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { DialectName } from "#server/db/dialect/index";
 import { type CompilableOnce, runOnce } from "#server/db/prepared";
@@ -23,8 +23,10 @@ type Shown = Pick<
   "id" | "hostname" | "displayName" | "status" | "osType" | "lastSeenAt"
 >;
 
-/** Up to so many are looked at one by one and sorted here; of more a page is soon met in the order of an index. */
+/** Up to so many are looked at one by one and sorted here. */
 const FEW = 1_000;
+/** Of up to so many times as many the database is told which they are among; of more a page is soon met in the order of an index. */
+const SOME = 10;
 
 export interface Finding {
   readonly db: Reader;
@@ -48,55 +50,68 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
   });
   const find = async <Row>(
     meets: Meets,
-    build: (devices: ReturnType<typeof devicesInList>) => CompilableOnce<Row>,
-    ids?: readonly string[],
+    build: (devices: Listed) => CompilableOnce<Row>,
+    among?: readonly string[],
   ) => {
     const condition = await conditionFor(meets);
-    return runOnce<Row>(db, (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, ids })), {
-      by: orgId !== undefined ? "key" : ids ? "devices by key" : "devices",
+    return runOnce<Row>(db, (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, ids: among })), {
+      by: orgId !== undefined ? "key" : among ? "devices by key" : "devices",
     });
   };
+  const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest * SOME);
+  const isNone = ids?.length === 0;
   /** All of them with what previews show, unless they are too many to sort. */
   const few = async (): Promise<(Match & Shown)[] | undefined> => {
-    const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest);
-    if (ids)
-      return ids.length === 0
-        ? []
-        : (await find<Match & Shown>("some", (all) => all.select(shown), ids)).toSorted(byKey);
+    if (isNone) return [];
+    if (ids && ids.length <= fewest)
+      return (await find<Match & Shown>("some", (all) => all.select(shown), ids)).toSorted(byKey);
     // Postgres counts them while it looks for the first, or else reads them all the same.
-    if (dialect === "postgres") return undefined;
+    if (ids || dialect === "postgres") return undefined;
     const found = await find<Match & Shown>("wanted", (all) => all.select(shown).limit((eb) => eb.lit(fewest + 1)));
     return found.length > fewest ? undefined : found.toSorted(byKey);
   };
-  const inOrder = (devices: ReturnType<typeof devicesInList>, limit: number) =>
-    devices.select(columns).orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);
-  const walk = (after: Match | undefined, limit: number) =>
-    find<Match>("some", (all) =>
-      inOrder(
-        after
-          ? all.where((eb) => eb(eb.refTuple("devices.hostnameKey", "devices.id"), ">", eb.tuple(after.key, after.id)))
-          : all,
-        limit,
-      ),
-    );
+  const walk = async (after: Match | undefined, limit: number) => {
+    const rest = (all: Listed) =>
+      after
+        ? all.where((eb) => eb(eb.refTuple("devices.hostnameKey", "devices.id"), ">", eb.tuple(after.key, after.id)))
+        : all;
+    return isNone ? [] : find<Match>("some", (all) => inOrder(rest(all), limit).select(columns), ids);
+  };
   const count = async () => {
-    const [counted] = await find<{ total: number }>("all", (some) =>
-      some.select((eb) => eb.fn.countAll<number>().as("total")),
-    );
+    if (isNone) return 0;
+    const [counted] = await find<{ total: number }>(ids ? "some" : "all", (all) => all.select(totalOf), ids);
     return Number(counted?.total);
   };
   /**
-   * How many there are, and the first of them: two threads or connections look at once. What is shown of one is of the
-   * moment at which it was judged; who has changed since the walk, and matches no more, is left out.
+   * How many there are, and the first of them; two threads or connections look at once, unless indexes know enough. What
+   * is shown of one is of the moment at which it was judged: who has changed since the walk, and matches no more, is left out.
    */
   const first = async (limit: number) => {
+    if (ids) {
+      const rows = await find<Match & Shown & { total: number }>(
+        "some",
+        (all) =>
+          inOrder(all, limit)
+            .select(shown)
+            .select((eb) => eb.fn.countAll<number>().over().as("total")),
+        ids,
+      );
+      return { totalCount: Number(rows[0]?.total ?? 0), matches: rows.map(({ total: _, ...match }) => match) };
+    }
     const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
-    const ids = matches.map(({ id }) => id);
-    const rows = ids.length === 0 ? [] : await find<Match & Shown>("some", (all) => all.select(shown), ids);
+    const met = matches.map(({ id }) => id);
+    const rows = met.length === 0 ? [] : await find<Match & Shown>("some", (all) => all.select(shown), met);
     return { totalCount, matches: rows.toSorted(byKey) };
   };
   return { few, walk, count, first };
 }
+
+type Listed = ReturnType<typeof devicesInList>;
+
+const inOrder = (devices: Listed, limit: number) =>
+  devices.orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);
+
+const totalOf = (eb: ExpressionBuilder<Database, "devices">) => eb.fn.countAll<number>().as("total");
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;
 const shown = [
