@@ -56,8 +56,10 @@ export function keysOf(
       keys.pause();
       // A refusal, or a no, ends the decision and not the watch.
       await act(context, respond, key, waiting).catch(async (error: unknown) => {
-        if (signal.aborted) throw error;
-        const { message, hint } = describeError(error).error;
+        const { exit, error: described } = describeError(error);
+        // Ctrl-C at a question comes as its failure, and means the watch as it does everywhere else.
+        if (signal.aborted || exit === "interrupted") throw error;
+        const { message, hint } = described;
         await context.notice(completed(hint === undefined ? message : `${message}. ${hint}`, context.globals.given));
       });
       keys.resume();
