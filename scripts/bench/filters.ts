@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import type { Bench } from "./bench.ts";
-import { largeFleets } from "./large-fleet.ts";
+import { type FleetDatabase, largeFleets } from "./large-fleet.ts";
 import { get, HELD_MS, heldMs, middleOf } from "./lists-large.ts";
 import type { Target } from "./target.ts";
 
@@ -71,15 +71,13 @@ const heavy: Readonly<Record<string, Filter>> = {
  * What the slowest preview of a large fleet takes beyond any authenticated read ÷ reading every device once, and how long
  * one holds the event loop; each preview goes to stderr, whole and so.
  */
-export const filters: readonly Bench[] = (["SQLite", "Postgres"] as const).flatMap((database) => [
+export const filters = (database: FleetDatabase): readonly Bench[] => [
   ratio(database, "selective", selective, 0.35),
   ratio(database, "broad", broad, 2.5),
   holds(database),
-]);
+];
 
-type DatabaseName = keyof typeof largeFleets;
-
-function ratio(database: DatabaseName, kind: string, asked: Readonly<Record<string, Filter>>, value: number): Bench {
+function ratio(database: FleetDatabase, kind: string, asked: Readonly<Record<string, Filter>>, value: number): Bench {
   const fleet = largeFleets[database];
   return {
     name: `filters: the slowest ${kind} preview beyond a plain read (${database}) ÷ full scan of devices`,
@@ -105,7 +103,7 @@ function ratio(database: DatabaseName, kind: string, asked: Readonly<Record<stri
 }
 
 /** The longest hold of the event loop while previews run, one after the other. */
-function holds(database: DatabaseName): Bench {
+function holds(database: FleetDatabase): Bench {
   const fleet = largeFleets[database];
   return {
     name: `filters: longest hold of the event loop by a preview (${database}) ÷ ${HELD_MS} ms`,

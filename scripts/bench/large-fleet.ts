@@ -46,6 +46,7 @@ function largeFleet(database: "SQLite" | "Postgres"): LargeFleet {
   };
 }
 
+export type FleetDatabase = keyof typeof largeFleets;
 export const largeFleets = { SQLite: largeFleet("SQLite"), Postgres: largeFleet("Postgres") } as const;
 
 function onSqlite(file: string): [() => Promise<void>, () => Promise<void>] {

@@ -1,5 +1,5 @@
 import type { Bench } from "./bench.ts";
-import { largeFleets } from "./large-fleet.ts";
+import { type FleetDatabase, largeFleets } from "./large-fleet.ts";
 import { get, middleOf } from "./lists-large.ts";
 
 /** A search on a large fleet takes no longer. */
@@ -11,9 +11,7 @@ const TIMES = 5;
 const texts = ["reception 99", "pc-1234", "pc-", "nobody's", "eption", "42"] as const;
 
 /** The middle one of searches on a large fleet, each the middle of its times. */
-export const search: readonly Bench[] = [bench("SQLite"), bench("Postgres")];
-
-function bench(database: "SQLite" | "Postgres"): Bench {
+export function search(database: FleetDatabase): Bench {
   const fleet = largeFleets[database];
   return {
     name: `search: the middle search (${database}) ÷ ${MS} ms`,
