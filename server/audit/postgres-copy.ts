@@ -1,19 +1,30 @@
 export const NEWLINE = 10;
 
-/** Batches of whole lines of a `COPY … TO STDOUT` in text format, each line with its newline. */
+/**
+ * Hundreds of times as long as any entry. Who owns the tables can write longer ones, up to a gigabyte, which would take all
+ * memory: of these only the begin is read, and more fields follow than any table has, so that it is like no entry.
+ */
+export const LINE_MAX = 16 * 1_024 * 1_024;
+const CUT = Buffer.from(`${"\t".repeat(100)}\n`);
+
+/** Batches of whole lines of a `COPY … TO STDOUT` in text format, each line with its newline; none much longer than `LINE_MAX`. */
 export async function* copiedLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   // The line that a chunk has cut. Only that line is put together again: joining whole chunks costs more than all else.
   let cut: Buffer[] = [];
+  let length = 0;
   for await (const chunk of stream) {
     const first = chunk.indexOf(NEWLINE) + 1;
     if (first === 0) {
-      cut.push(chunk);
+      if (length < LINE_MAX) cut.push(chunk);
+      length += chunk.length;
       continue;
     }
-    yield cut.length > 0 ? Buffer.concat([...cut, chunk.subarray(0, first)]) : chunk.subarray(0, first);
+    const end = length < LINE_MAX ? chunk.subarray(0, first) : CUT;
+    yield cut.length > 0 ? Buffer.concat([...cut, end]) : end;
     const last = chunk.lastIndexOf(NEWLINE) + 1;
     if (last > first) yield chunk.subarray(first, last);
     cut = last < chunk.length ? [chunk.subarray(last)] : [];
+    length = chunk.length - last;
   }
 }
 
