@@ -48,18 +48,23 @@ export const copyFields = (line: string): (string | null)[] => {
   return fields;
 };
 
-const MOMENT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,3})?\+00$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{0,2}[1-9])?\+00$/;
 
 let cachedDay = "";
 let cachedDayMs = Number.NaN;
 
-/** Milliseconds of a `timestamptz` as Postgres prints it in UTC; NaN for anything finer than a millisecond. */
+/**
+ * Milliseconds of a `timestamptz` as Postgres prints it in UTC; NaN for anything finer than a millisecond, and for what
+ * only a column of another type can say, as a minute of 65 seconds.
+ */
 export const pgTimestampMs = (text: string): number => {
   if (!MOMENT.test(text)) return Number.NaN;
   const day = text.slice(0, 10);
   if (day !== cachedDay) {
     cachedDay = day;
-    cachedDayMs = Date.parse(`${day}T00:00:00.000Z`);
+    const ms = Date.parse(`${day}T00:00:00.000Z`);
+    // There is a 31st of February for `Date`.
+    cachedDayMs = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? ms : Number.NaN;
   }
   const two = (at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
   const fraction = text.length === 22 ? "" : text.slice(20, -3);
