@@ -26,7 +26,7 @@ export const checksumAt = (lines: Buffer, at: number): string =>
  * these bytes have no hash that was ever sealed: where hashes differ, the line must be spelled from its fields.
  */
 export function canonicalSpeller(): (lines: Buffer, at: number, end: number) => Buffer | undefined {
-  let out = Buffer.from(BEGIN.padEnd(2 ** 16));
+  let out = roomFor(2 ** 16);
   return (lines, at, end) => {
     const stampFrom = at + CHECKSUM_TO + 1;
     if (lines[at + UUID] !== TAB || lines[stampFrom - 1] !== TAB) return undefined;
@@ -35,7 +35,7 @@ export function canonicalSpeller(): (lines: Buffer, at: number, end: number) => 
     const partnerTo = afterUuid(lines, orgTo + 1);
     if (stampTo < 0 || stampTo >= end || lines[orgTo] !== TAB || lines[partnerTo] !== TAB) return undefined;
     const ms = pgTimestampMs(lines.toString("latin1", stampFrom, stampTo));
-    if (out.length < (end - at) * 2 + FRAME) out = Buffer.from(BEGIN.padEnd((end - at) * 4));
+    if (out.length < (end - at) * 2 + FRAME) out = roomFor((end - at) * 4 + FRAME);
     let to = BEGIN.length;
     for (let from = at; from < at + UUID; from += 1) out[to++] = lines[from] as number;
     out[to++] = QUOTE;
@@ -45,6 +45,12 @@ export function canonicalSpeller(): (lines: Buffer, at: number, end: number) => 
     out[to++] = BRACKET;
     return out.subarray(0, to);
   };
+}
+
+function roomFor(bytes: number): Buffer {
+  const room = Buffer.alloc(bytes);
+  room.write(BEGIN, "latin1");
+  return room;
 }
 
 /** Where a uuid or a null ends. */

@@ -559,6 +559,36 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await base.look(devices)).toEqual(before);
   });
 
+  it("makes no token or key of a device count again, nor longer, by what stands beside it", async () => {
+    const { deviceId } = world.a;
+    const devices = "select id, status, tokens_issued_at, enrollment_secret_hash from devices order by id";
+    const be = (status: string) => base.look(`update devices set status = '${status}' where id = '${deviceId}'`);
+    const [{ status } = { status: "" }] = await base.look<{ status: string }>(
+      `select status from devices where id = '${deviceId}'`,
+    );
+    await base.look(`update devices set tokens_issued_at = now(), enrollment_secret_hash = repeat('a', 64)`);
+    try {
+      for (const [from, change] of [
+        ["decommissioned", "status = 'online'"],
+        ["decommissioned", "status = 'pending'"],
+        ["offline", "status = 'pending'"],
+        ["online", "tokens_issued_at = now() + interval '1 year'"],
+        ["online", "tokens_issued_at = null"],
+        ["pending", "enrollment_secret_hash = null"],
+      ] as const) {
+        await be(from);
+        const before = await base.look(devices);
+        const statement = `update devices set ${change} where id = '${deviceId}'`;
+        await refused(thief, statement).toThrow(/given tokens by the server alone/);
+        expect(await base.look(devices)).toEqual(before);
+      }
+      await be("online");
+      expect((await thief.query(`update devices set status = 'offline' where id = '${deviceId}'`)).rowCount).toBe(1);
+    } finally {
+      await be(status);
+    }
+  });
+
   const state = async () => [
     await base.look("select id, password_hash, is_platform_admin from users order by id"),
     await base.look("select id, name, org_id, partner_id from roles order by id"),

@@ -2,6 +2,7 @@ import type { DialectAdapter, Kysely, PostgresPool, PostgresPoolClient } from "k
 import type { Row } from "../naming.ts";
 import { type ReadBounds, ReadGivenUp } from "../read-bounds.ts";
 import type { Database } from "../tables.ts";
+import type { LongReads } from "./long-reads.ts";
 
 /** Runs a statement outside any transaction, for as long as its bounds allow. */
 export type BoundedRead = (sql: string, parameters: readonly unknown[], bounds: ReadBounds) => Promise<Row[]>;
@@ -41,7 +42,13 @@ const namesOf = (settings: readonly string[]) => settings.map((setting) => setti
  * The limit is the database's own. All statements are sent at once, so that it costs no trip. What nobody waits for
  * any more is ended.
  */
-export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
+export function boundedPostgresReads(pool: PostgresPool, long: LongReads | undefined): BoundedRead {
+  const read = readWithin(pool);
+  return (sql, parameters, bounds) =>
+    bounds.apart && long ? long.run(bounds, () => read(sql, parameters, bounds)) : read(sql, parameters, bounds);
+}
+
+function readWithin(pool: PostgresPool): BoundedRead {
   return async (sql, parameters, bounds) => {
     const { untilMs, gone, once = false } = bounds;
     const client = (await pool.connect()) as StoppableClient;

@@ -6,6 +6,7 @@ import type { Database } from "../tables.ts";
 import { type BoundedRead, boundedPostgresReads, withBoundedReads } from "./bounded-read.ts";
 import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
+import { LongReads } from "./long-reads.ts";
 import { requireOwnSessions } from "./own-session.ts";
 import { pipelinedReads } from "./pipelined-reads.ts";
 import { migratePostgres } from "./postgres-migrate.ts";
@@ -33,14 +34,20 @@ export interface PostgresOptions {
 /** As long as any statement of a tenant may take. */
 const STATEMENT_MS = 60_000;
 
+interface Handling {
+  readonly watch?: boolean;
+  /** Undefined = as many connections as there are. */
+  readonly long?: LongReads;
+}
+
 class SnakeCaseDialect extends PostgresDialect {
   readonly #read: SingleRead;
   readonly #bounded: BoundedRead;
 
-  constructor(pool: PostgresPool, watch: boolean) {
+  constructor(pool: PostgresPool, { watch = false, long }: Handling) {
     super({ pool });
     const read = pipelinedReads(pool);
-    this.#bounded = boundedPostgresReads(pool);
+    this.#bounded = boundedPostgresReads(pool, long);
     this.#read = async (sql, parameters) => {
       if (watch) refuseInsideTransaction();
       return read(sql, parameters);
@@ -56,8 +63,8 @@ class SnakeCaseDialect extends PostgresDialect {
   }
 }
 
-const handleOn = (pool: PostgresPool, watch = false) =>
-  new Kysely<Database>({ dialect: new SnakeCaseDialect(pool, watch) });
+const handleOn = (pool: PostgresPool, handling: Handling = {}) =>
+  new Kysely<Database>({ dialect: new SnakeCaseDialect(pool, handling) });
 
 /**
  * Connects as roles that cannot get round row-level security; migrations use the owner's. System work has connections
@@ -67,6 +74,7 @@ export function openPostgres(options: PostgresOptions): Store {
   const { url, onError, watch = true, poolSize: size = 10, serverKey: key = serverKey(randomBytes(32)) } = options;
   const systemUrl = options.systemUrl ?? url;
   const tenants = connect({ url, onError, max: size, settings: `-c statement_timeout=${STATEMENT_MS}` });
+  const long = new LongReads(Math.max(2, Math.ceil(size / 2)));
   const system = connect({ url: systemUrl, onError, max: Math.max(2, Math.ceil(size / 2)) });
   const hasty = connect({
     url: systemUrl,
@@ -75,7 +83,7 @@ export function openPostgres(options: PostgresOptions): Store {
     settings: "-c synchronous_commit=off",
   });
   const signals = new Signals(postgresWire({ url: systemUrl, onError, pool: hasty }));
-  const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }), watch)]]);
+  const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }), { watch })]]);
   return {
     dialect: "postgres",
     watched: watch,
@@ -86,7 +94,7 @@ export function openPostgres(options: PostgresOptions): Store {
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
-      const made = handleOn(tenantPool(tenants, { watch, wall, key }), watch);
+      const made = handleOn(tenantPool(tenants, { watch, wall, key }), { watch, long });
       if (open.size > 2_000) for (const other of open.keys()) if (other !== "system") open.delete(other);
       open.set(wall, made);
       return made;

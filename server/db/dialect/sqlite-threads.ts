@@ -4,7 +4,7 @@ import { type ReadBounds, ReadGivenUp } from "../read-bounds.ts";
 import { encoded } from "./sqlite-handle.ts";
 import type { SqliteConnection } from "./sqlite-library.ts";
 import { type Asked, ReadThread } from "./sqlite-thread.ts";
-import { WaitingReads } from "./sqlite-waiting.ts";
+import { WaitingReads } from "./waiting-reads.ts";
 
 /** Statements on a smaller database are short, and read at once: the way to a thread is not free. */
 export const LARGE_BYTES = 16 * 1_024 * 1_024;
@@ -30,7 +30,7 @@ export interface ReadThreads {
 export function readThreads(file: string, reader: SqliteConnection, largeBytes: number): ReadThreads {
   const threads = new Set<ReadThread>();
   const ending = new Set<ReadThread>();
-  const waiting = new WaitingReads();
+  const waiting = new WaitingReads<Asked>();
   let [isLarge, lookedMs] = [false, Number.NEGATIVE_INFINITY];
   let starting = 0;
   let closed = false;

@@ -5,6 +5,7 @@ import { type PatternTree, sequence } from "./pattern-tree.ts";
 const cased: CodePoints = [
   [0x41, 0x2e00],
   [0xa600, 0xac00],
+  [0xfb00, 0xfb18],
   [0xff20, 0xff60],
   [0x10400, 0x11900],
   [0x16e40, 0x16f00],
@@ -47,9 +48,14 @@ function folded(point: number): string {
 /** Characters by each of those that they are the same as. Made once, when a pattern first asks for it. */
 function casedGroups(): Map<number, number[]> {
   const found = new Map<number, number[]>();
+  const byCapitals = new Map<string, string>();
   for (const [sign] of allSigns().matchAll(/\p{Changes_When_Casemapped}/gu)) {
     const point = sign.codePointAt(0) as number;
-    for (const other of [sign.toLowerCase(), sign.toUpperCase()]) if (isSameButCase(sign, other)) join(point, other);
+    const capitals = sign.toUpperCase();
+    // Two that are the same may have no other between them but the same several capitals: \ufb05 and \ufb06.
+    const twin = byCapitals.get(capitals) ?? sign;
+    byCapitals.set(capitals, twin);
+    for (const other of [sign.toLowerCase(), capitals, twin]) if (isSameButCase(sign, other)) join(point, other);
   }
   return found;
 

@@ -1,7 +1,10 @@
-import type { Asked } from "./sqlite-thread.ts";
+/** What waits; undefined = the server's own work. */
+interface OfTenant {
+  readonly tenant: string | undefined;
+}
 
-/** Statements that wait for a thread. Tenants take turns: whoever asks for much waits behind oneself alone. */
-export class WaitingReads {
+/** Statements that wait for a thread or a connection. Tenants take turns: whoever asks for much waits behind oneself alone. */
+export class WaitingReads<Asked extends OfTenant> {
   /** In the order in which the tenants are next. */
   readonly #byTenant = new Map<string | undefined, Asked[]>();
   #length = 0;

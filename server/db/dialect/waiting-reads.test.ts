@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Asked } from "./sqlite-thread.ts";
-import { WaitingReads } from "./sqlite-waiting.ts";
+import { WaitingReads } from "./waiting-reads.ts";
 
 const of = (tenant: string | undefined): Asked => ({
   ...{ sql: "select 1", parameters: [], tenant },
@@ -10,7 +10,7 @@ const of = (tenant: string | undefined): Asked => ({
 const held = (...tenants: string[]) => tenants.map((tenant) => ({ asked: of(tenant) }));
 
 it("a tenant whose statements hold all threads but one leaves that one to others and to the server", () => {
-  const waiting = new WaitingReads();
+  const waiting = new WaitingReads<Asked>();
   for (const tenant of ["slow", "slow", "other", undefined]) waiting.push(of(tenant));
   const threads = held("slow", "slow", "slow");
   expect(waiting.shift(threads, 3)).toMatchObject({ tenant: "other" });
@@ -21,7 +21,7 @@ it("a tenant whose statements hold all threads but one leaves that one to others
 });
 
 it("the server's own statements are never the excess, however many wait", () => {
-  const waiting = new WaitingReads();
+  const waiting = new WaitingReads<Asked>();
   for (let count = 0; count < 9; count += 1) waiting.push(of(undefined));
   const few = of("few");
   const most = [of("most"), of("most"), of("most")];
