@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "./bench.ts";
 import { type Beats, beatDuring } from "./heartbeats.ts";
+import { analyzed } from "./large-fleet.ts";
 import { started, type Target } from "./target.ts";
 
 type DatabaseName = "SQLite" | "Postgres";
@@ -85,6 +86,7 @@ function fleetOn(database: DatabaseName, { devices, groups }: Size) {
         url = await createDatabase({ label: "bench", cluster: cluster.url });
       }
       server = await started("group-server", [url, String(devices), String(groups)]);
+      if (url !== "") await (await analyzed(url)).end();
       return server;
     },
     async stop() {

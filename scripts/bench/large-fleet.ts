@@ -54,11 +54,16 @@ function onSqlite(file: string): [() => Promise<void>, () => Promise<void>] {
   return [async () => void db.prepare(SCAN).raw().all(), async () => void db.close()];
 }
 
-async function onPostgres(url: string, cluster: PostgresCluster): Promise<[() => Promise<void>, () => Promise<void>]> {
+/** As the database does by itself within a minute, and only the owner of its tables may. */
+export async function analyzed(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  // As the database does by itself within a minute.
   await client.query("vacuum analyze");
+  return client;
+}
+
+async function onPostgres(url: string, cluster: PostgresCluster): Promise<[() => Promise<void>, () => Promise<void>]> {
+  const client = await analyzed(url);
   const close = async () => {
     await client.end();
     await cluster.stop();

@@ -43,7 +43,7 @@ export async function seedFilterFacts(
       ...{ installLocation: null, uninstallString: null },
     };
   });
-  await sql`analyze`.execute(db);
+  if (store.dialect === "sqlite") await sql`analyze`.execute(db);
 }
 
 /** One statement for many devices: Postgres would take minutes for one each. */
