@@ -124,9 +124,7 @@ describe("which chain", () => {
       env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" },
     });
     expect([ran.code, ran.stdout], ran.stderr).toEqual([0, "KEY-ONE\nKEY-TWO\n"]);
-    expect((await command.run(["audit", "--help"])).stdout).toContain(
-      "-f each=true --jq '.publicKeys[]' >anchors.pub",
-    );
+    expect((await command.run(["audit", "--help"])).stdout).toContain("-f each=true --jq '.publicKeys[]' >anchors.pub");
     const listed = await command.run(["audit", "anchors", "--json"], {
       env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" },
     });
