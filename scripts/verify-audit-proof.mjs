@@ -1,8 +1,9 @@
-// A second verifier of proofs, from server/docs/audit-format.md, with nothing but Node: node verify-audit-proof.mjs PROOF
-// --public-key SPKI_BASE64… Exit 0: proven; 11: not; 12: unsigned, or signed with a key that was not given.
+// A second verifier of proofs, from server/docs/audit-format.md, with nothing but Node.
+// Exit 0: proven; 11: not; 12: unsigned, or signed with a key that was not given; 2: wrong arguments, or no proof.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
 const jcs = (object) => `{${Object.keys(object).sort().map((key) => `${JSON.stringify(key)}:${JSON.stringify(object[key])}`)}}`;
@@ -40,10 +41,56 @@ export function verifyProof({ entry, proof }, publicKeys) {
   return verify(null, Buffer.from(text), key, Buffer.from(signature, "base64")) ? "proven" : "broken";
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [file, ...flags] = process.argv.slice(2);
-  const keys = flags.filter((_, at) => flags[at - 1] === "--public-key");
-  const verdict = verifyProof(JSON.parse(readFileSync(file, "utf8")), keys);
-  process.stdout.write(`${verdict}\n`);
-  process.exitCode = verdict === "proven" ? 0 : verdict === "broken" ? 11 : 12;
+const usage = "Usage: node verify-audit-proof.mjs PROOF [--public-key SPKI_BASE64]… [--trust FILE]…";
+const refuse = (text) => {
+  throw new Error(text);
+};
+
+/** The file and the keys of the command line; `--trust` names files with a key a line. */
+function inputsOf(args) {
+  const many = { type: "string", multiple: true, default: [] };
+  const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { "public-key": many, trust: many } });
+  if (positionals.length !== 1) refuse(positionals.length === 0 ? "No proof is named" : `Unknown argument ${positionals[1]}`);
+  const keysIn = (path) => {
+    const lines = readFileSync(path, "utf8").split("\n").map((line) => line.trim());
+    const found = lines.filter((line) => line && !line.startsWith("#"));
+    return found.length > 0 ? found : refuse(`${path} holds no key`);
+  };
+  const keys = [...values["public-key"], ...values.trust.flatMap(keysIn)];
+  // All SPKI of Ed25519 begin alike.
+  for (const key of keys)
+    if (!/^MCowBQYDK2VwAyEA[\w+/]{43}=$/.test(key)) refuse(`No Ed25519 public key in SPKI and base64: ${key}`);
+  return { path: positionals[0], keys };
 }
+
+function proofIn(path) {
+  const text = readFileSync(path, "utf8");
+  try {
+    const file = JSON.parse(text);
+    if (typeof file.entry.id === "string" && typeof file.proof.path === "string" && file.proof.anchor) return file;
+  } catch {
+    // Said below.
+  }
+  return refuse(`${path} is no proof of rmm audit prove`);
+}
+
+function main(args) {
+  let given;
+  try {
+    given = inputsOf(args);
+  } catch ({ code, message }) {
+    console.error(code?.startsWith("ENO") ? message : `${message}\n${usage}`);
+    return 2;
+  }
+  try {
+    const verdict = verifyProof(proofIn(given.path), given.keys);
+    console.log(verdict);
+    return verdict === "proven" ? 0 : verdict === "broken" ? 11 : 12;
+  } catch ({ message }) {
+    console.error(message);
+    return 2;
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  process.exitCode = main(process.argv.slice(2));

@@ -52,7 +52,7 @@ describe("a jq expression that does not fit", () => {
 
 describe("a command that another group has", () => {
   it("is named with that group", async () => {
-    expect((await run(["audit", "anchors"])).stderr).toContain("There is `rmm audit-logs anchors`");
+    expect((await run(["audit", "user-activity"])).stderr).toContain("There is `rmm audit-logs user-activity`");
     expect((await run(["keys", "create"])).stderr).toContain("`rmm api-keys create`, `rmm enrollment-keys create`");
     expect((await run(["devices", "frob"])).stderr).toContain("`rmm devices --help` lists its commands");
   });

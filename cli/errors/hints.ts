@@ -233,6 +233,8 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
     return hasFactor(error) ? "Prove your second factor with `rmm auth mfa step-up`" : factorFirst;
   if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
     return "For a receiver on your own machine: `rmm webhooks listen`. A server that is started with WEBHOOK_ALLOW_PRIVATE=true lets partner and system scope name private targets";
+  if (error.code === "INVALID_STATE" && statusOf(error) === "not_anchored")
+    return "No anchor covers it yet: they are taken hourly, and `rmm audit verify` of its chain (--org contoso-dental) takes one now; of one that retention has reached there is no proof any more";
   if (error.code === "ALREADY_PENDING" && error.operation?.startsWith("elevation-requests."))
     return "`rmm pam list --status pending` shows what waits for a decision";
   return hintOfCode(error.code)?.replace("rmm <command>", commandOf(error));
@@ -248,5 +250,7 @@ const hasFactor = ({ details }: RmmError): unknown => (details as { mfaEnabled?:
 const plainHttp = new Set(["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"]);
 
 const proxyOf = ({ details }: RmmError): unknown => (details as { proxy?: unknown } | undefined)?.proxy;
+
+const statusOf = ({ details }: RmmError): unknown => (details as { status?: unknown } | undefined)?.status;
 
 const reasonOf = ({ details }: RmmError): string => String((details as { reason?: unknown } | undefined)?.reason);

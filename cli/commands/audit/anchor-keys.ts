@@ -50,7 +50,7 @@ export async function keysIn(paths: readonly string[]): Promise<string[]> {
   return found.flat();
 }
 
-/** `--public-key`: the base64 text that `rmm audit-logs anchors --json` prints, or a file with it or with PEM. */
+/** `--public-key`: the base64 text that `publicKeys` of `GET /audit-logs/anchors` holds, or a file with it or with PEM. */
 export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
   return Promise.all(
     given.map(async (text) => {

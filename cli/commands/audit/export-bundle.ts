@@ -44,5 +44,9 @@ export async function exportBundleFile(context: Context, path: string, orgId: st
   await context.notice(`${passed.lines} lines in ${where}`);
   await context.notice(`SHA-256 of the lines ${sha256}`);
   await context.notice(`Verify it with: \`rmm audit verify ${path} --trust anchors.pub\``);
+  // Whoever hands over a bundle must not choose its keys too.
+  await context.notice(
+    `anchors.pub, fetched another way or time than the bundle: \`rmm api GET /audit-logs/anchors -f each=true --jq '.publicKeys[]' > anchors.pub\``,
+  );
   return 0;
 }

@@ -11,7 +11,7 @@ import { registerAuditReport } from "./reports.ts";
 import { registerRetention } from "./retention.ts";
 import { registerVerify } from "./verify.ts";
 
-/** `rmm audit list|search|show|prove|tail|verify|export|report|stats|retention`. `rmm server audit-bundle` writes bundles too. */
+/** `rmm audit list|search|show|prove|anchors|tail|verify|export|report|stats|retention`. `rmm server audit-bundle` writes bundles too. */
 export const registerAudit: Register = (group, run) => {
   group.addHelpText(
     "before",
@@ -26,7 +26,8 @@ export const registerAudit: Register = (group, run) => {
 };
 
 const elsewhere = `
-Anchors are read with rmm audit-logs anchors.
+The public keys of anchors, as rmm audit verify --trust takes them:
+  rmm api GET /audit-logs/anchors -f each=true --jq '.publicKeys[]' >anchors.pub
 A bundle to verify elsewhere is written with rmm audit export --bundle, or on
 the server's machine with rmm server audit-bundle.
 `;

@@ -16,9 +16,9 @@ import { lineColumnsOf, lineOf } from "../webhooks/line-of.ts";
 const specOf = (name: string) => commands.find((one) => one.name === name)!;
 
 /** Names by which entries are read here, of those of `rmm audit-logs`. */
-const readings = { list: "logs", show: "get-log", prove: "proof" } as const;
+const readings = { list: "logs", show: "get-log", prove: "proof", anchors: "anchors" } as const;
 
-/** `rmm audit list|search|show|prove|tail`. */
+/** `rmm audit list|search|show|prove|anchors|tail`. */
 export function registerReading(group: Command, run: Run): void {
   registerSearch(group, run);
   for (const [name, called] of Object.entries(readings))

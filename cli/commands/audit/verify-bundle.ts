@@ -22,15 +22,15 @@ interface Head {
 export async function verifyBundleFile(
   context: Context,
   path: string,
-  { anchorFile, requireAnchor }: VerifyOptions,
+  { anchorFile, requireAnchor, bundleFlag }: VerifyOptions,
   publicKeys: readonly string[],
 ): Promise<ChainReport> {
-  const head = await readHead(path).catch(incomplete(path));
+  const head = await readHead(path).catch(incomplete(path, bundleFlag));
   const keys = await anchorKeys(await keysOf(context, head, publicKeys));
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, head.chain);
   const { checked, counts, ...result } = await withBar(context, path, (read) =>
     verifyBundle(soundLines(path, read), { publicKeys: keys.spki, outside }),
-  ).catch(incomplete(path));
+  ).catch(incomplete(path, bundleFlag));
   const chain: ChainName = { ...head.chain, name: null };
   await context.notice(`Bundle exported at ${head.exportedAt}: it proves nothing about later entries`);
   const judgement = judge({ result, checked, outside, keys, requireAnchor, compared: countFindings(counts) });
@@ -91,14 +91,14 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
 
 /** A truncated or partly unreadable bundle proves nothing. A file that cannot be opened is an error, not a finding. */
 const incomplete =
-  (path: string) =>
+  (path: string, flag: string | undefined) =>
   (error: unknown): never => {
     if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     // What zlib finds wrong is in the file, not with it.
     if (typeof code === "string" && !code.startsWith("Z_"))
-      throw usageError(`--bundle: cannot read ${path}: ${systemReason(error)}`);
-    const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
+      throw usageError(`${flag === undefined ? "Cannot" : `${flag}: cannot`} read ${path}: ${systemReason(error)}`);
+    const reason = error instanceof SyntaxError ? "a line of it cannot be read" : reasonOf(error as Error);
     throw new CliError(`${path} cannot be judged: ${reason}`, {
       exit: "notProvable",
       code: "BUNDLE_INCOMPLETE",
@@ -106,3 +106,9 @@ const incomplete =
       cause: error,
     });
   };
+
+/** zlib speaks of checks and headers that nobody has heard of. */
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "Z_BUF_ERROR") return "the file is cut off";
+  return code === undefined ? message : "the file is damaged: it is not what gzip wrote";
+}

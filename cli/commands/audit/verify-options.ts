@@ -5,6 +5,8 @@ export interface VerifyOptions {
   partner?: string;
   system?: boolean;
   bundle?: string;
+  /** How messages name the bundle: nothing where it is the argument. */
+  bundleFlag?: string;
   proof?: string;
   anchorFile?: string;
   /** As `anchorFile`, of which one anchor at least must verify. */

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Writable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Stub } from "#sdk/stub-server";
+import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, stubApi, writesOf } from "../../test-api.ts";
 import { NOW, testCommand } from "../../test-shell.ts";
 
@@ -19,20 +23,24 @@ let answers: { status: number; body: object; headers?: Record<string, string> }[
 
 /** What the server lists of anchors, in turn; then nothing. */
 let listed: object[][];
+let published: string[];
 
 beforeEach(async () => {
   answers = [];
   listed = [];
+  published = [];
   stub = await stubApi({
     "GET /users/me": () => ({ body: { scope: "partner", partnerId: PARTNER, orgId: null } }),
     "GET /orgs/partners/me": () => ({ body: { id: PARTNER, name: "Acme\u001b[31m", slug: "acme" } }),
     "POST /audit-logs/verify": () => answers.shift() ?? { body: whole },
+    [`GET /audit-logs/logs/${ids.contoso}/proof`]: () =>
+      refusal(409, "INVALID_STATE", { details: { status: "not_anchored" } }),
     "GET /audit-logs/anchors": () => ({
       body: {
         data: listed.shift() ?? [],
         pagination: { page: 1, limit: 100, total: 0 },
         publicKey: null,
-        publicKeys: [],
+        publicKeys: published,
       },
     }),
   });
@@ -78,6 +86,49 @@ describe("which chain", () => {
     const ran = await verify(["--anchor-file", "no-such.ndjson"]);
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("--anchor-file: cannot read no-such.ndjson")]);
     expect(writesOf(stub)).toEqual([]);
+  });
+
+  it("names a bundle that cannot be read as it was typed", async () => {
+    const argument = await verify(["no-such.gz"]);
+    expect([argument.code, argument.stderr]).toEqual([2, expect.stringContaining("rmm: Cannot read no-such.gz")]);
+    const flag = await verify(["--bundle", "no-such.gz"]);
+    expect([flag.code, flag.stderr]).toEqual([2, expect.stringContaining("--bundle: cannot read no-such.gz")]);
+  });
+
+  it("says of a packed bundle that it is damaged or cut off, in words of its own", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rmm-packed-"));
+    const path = join(folder, "b.ndjson.gz");
+    const packed = gzipSync('{"type":"bundle"}\n'.repeat(9));
+    const said = async (bytes: Buffer) => {
+      writeFileSync(path, bytes);
+      const { code, stderr } = await verify([path]);
+      return [code, /cannot be judged: (.*?)[.\n]/.exec(stderr)?.[1]];
+    };
+    const flipped = Buffer.from(packed);
+    flipped[12]! ^= 0xff;
+    expect(await said(flipped)).toEqual([12, "the file is damaged: it is not what gzip wrote"]);
+    expect(await said(packed.subarray(0, 15))).toEqual([12, "the file is cut off"]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("of an entry that no anchor covers yet says how one comes about", async () => {
+    const ran = await command.run(["audit", "prove", ids.contoso], {
+      env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" },
+    });
+    expect(ran.stderr).toMatch(/No anchor covers it yet: they are taken hourly, and `rmm audit verify`/);
+  });
+
+  it("prints the public keys of anchors, one a line, as --trust takes them", async () => {
+    published = ["KEY-ONE", "KEY-TWO"];
+    const ran = await command.run(["api", "GET", "/audit-logs/anchors", "-f", "each=true", "--jq", ".publicKeys[]"], {
+      env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" },
+    });
+    expect([ran.code, ran.stdout], ran.stderr).toEqual([0, "KEY-ONE\nKEY-TWO\n"]);
+    expect((await command.run(["audit", "--help"])).stdout).toContain("-f each=true --jq '.publicKeys[]' >anchors.pub");
+    const listed = await command.run(["audit", "anchors", "--json"], {
+      env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" },
+    });
+    expect([listed.code, JSON.parse(listed.stdout)]).toEqual([0, []]);
   });
 
   it("needs a person: a key is refused here", async () => {

@@ -61,7 +61,7 @@ export function registerVerify(group: Command, run: Run): void {
 }
 
 function bundleIn(options: VerifyOptions, file: string | undefined): VerifyOptions {
-  if (file === undefined) return options;
+  if (file === undefined) return { ...options, bundleFlag: "--bundle" };
   if (options.bundle !== undefined) throw usageError("Use either a file or --bundle");
   return { ...options, bundle: file };
 }
