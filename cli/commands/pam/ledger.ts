@@ -1,4 +1,4 @@
-import type { ElevationRequestsGetResult } from "#sdk/generated/models/index";
+import type { ElevationRequestsGetResult as Shown } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { formatOf, printResult } from "../../output/print.ts";
 
@@ -6,14 +6,13 @@ import { formatOf, printResult } from "../../output/print.ts";
 const unnamed = { user: "a person", agent: "the device", api_key: "a key", system: "the server" } as const;
 
 /** A request with its ledger, of which people see in each line when, what, who and why; programs get the answer as it is. */
-export async function showRequest(
-  context: Context,
-  request: ElevationRequestsGetResult,
-  fields: readonly string[],
-): Promise<void> {
+export async function showRequest(context: Context, request: Shown, fields: readonly string[]): Promise<void> {
   const isForPeople = formatOf(context) === "table" && context.globals.columns === undefined;
-  const events = request.events.map(({ at, event, actorType, actorName, details }) => ({
-    ...{ time: at, event, who: actorName ?? unnamed[actorType], details },
-  }));
-  await printResult(context, isForPeople ? { ...request, events } : request, { fields });
+  await printResult(context, isForPeople ? { ...request, events: request.events.map(ledgerLine) } : request, {
+    fields,
+  });
 }
+
+const ledgerLine = ({ at, event, actorType, actorName, details }: Shown["events"][number]) => ({
+  ...{ time: at, event, who: actorName ?? unnamed[actorType], details },
+});

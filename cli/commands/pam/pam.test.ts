@@ -104,6 +104,7 @@ describe("rmm pam approve", () => {
   it("sends the window and the reason, and at the highest risk the password, asked for hidden", async () => {
     const plain = await run(["approve", one, "--for", "1h30m", "--reason", "known", "--yes"]);
     expect([plain.code, sent()]).toEqual([0, [[one, { decision: "approve", reason: "known", durationMinutes: 90 }]]]);
+    expect(plain.stderr).toContain("Where the server carries approvals out (PAM_ACTUATOR_ENABLED)");
     expect(plain.stderr).toContain(`\`rmm pam actuate ${till} --elevation-request-id ${one}\``);
     stub.seen.length = 0;
     const asked: string[] = [];

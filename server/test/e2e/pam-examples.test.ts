@@ -1,13 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { enrollFleet } from "#fixtures/simulators/agent/fleet";
+import { makeKey, makeSite } from "../enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 let server: TestServer;
 let rmm: Rmm;
+let orgId: string;
 
 beforeAll(async () => {
   server = await startTestServer(databases[0]!);
-  const { partnerId } = await seedPartner(server, "acme", ["contoso-dental"]);
+  const { partnerId, orgIds } = await seedPartner(server, "acme", ["contoso-dental"]);
+  orgId = orgIds[0]!;
   const admin = await server.signIn({ role: "Partner Admin", partnerId });
   rmm = rmmHere({ RMM_SERVER: server.url, RMM_TOKEN: admin.token });
 });
@@ -22,7 +28,7 @@ const wordsOf = (line: string): string[] =>
 
 /** The arguments of the first example of a help page. */
 function exampleIn(help: string): string[] {
-  const [line] = /^ {2}rmm .*create.*|^ {2}rmm .*preview.*/m.exec(help.replaceAll(/ \\\n +/g, " ")) ?? [];
+  const [line] = /^ {2}rmm .*(?:create|preview|report) .*/m.exec(help.replaceAll(/ \\\n +/g, " ")) ?? [];
   expect(line, help).toBeDefined();
   return wordsOf(line!).slice(1);
 }
@@ -46,4 +52,22 @@ it("a list of rules that were just made shows their ids", async () => {
   const argv = ["pam", "rules", "create", "--org", "contoso-dental", "-f", "-", "--columns", "outcome,id"];
   const ran = await rmm.run(argv, { stdin: JSON.stringify(rules) });
   expect(ran.stdout, ran.stderr).toMatch(/^done\t[0-9a-f]{8}-[0-9a-f-]{27}\n$/);
+});
+
+it("a device reports a prompt by the example in the help of pam report, with its token in a file", async () => {
+  await makeSite(server, orgId, "HQ");
+  const { raw } = await makeKey(server, { orgId });
+  const now = () => server.clock.nowMs();
+  const { agents } = await enrollFleet({ baseUrl: server.url, enrollmentKey: raw, count: 1, now });
+  const { deviceId, agentToken } = agents[0]!.identity;
+  writeFileSync(join(rmm.dir, "dev.token"), agentToken);
+  const { stdout } = await rmm.run(["pam", "report", "--help"]);
+  expect(stdout).toContain("--token-file dev.token");
+  const [noun, verb, , ...flags] = exampleIn(stdout);
+  const argv = [noun!, verb!, deviceId, ...flags, "--token-file", "dev.token", "--json"];
+  const ran = await rmm.run(argv, { env: { RMM_TOKEN: "" } });
+  expect(ran.code, ran.stderr).toBe(0);
+  const listed = await rmm.run(["pam", "list", "--json"]);
+  const jana = { id: JSON.parse(ran.stdout).id, subjectUsername: "CONTOSO\\jana" };
+  expect(JSON.parse(listed.stdout), listed.stderr).toEqual([expect.objectContaining(jana)]);
 });
