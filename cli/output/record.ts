@@ -65,6 +65,8 @@ const isRow = (value: unknown): value is Row => typeof value === "object" && val
 const isTable = (value: unknown): value is readonly Row[] =>
   Array.isArray(value) && value.length > 0 && value.every(isRow) && value.some((row) => Object.keys(row).length > 0);
 
+const isId = (name: string): boolean => /^id$|Id$/.test(name);
+
 const INDENT = 2;
 /** No terminal has room for more; what a machine sent may have any number. */
 const COLUMNS_MAX = 40;
@@ -73,7 +75,9 @@ const COLUMNS_MAX = 40;
 function innerTable(rows: readonly Row[], options: Options): { lines: string[]; lacking: readonly string[] } {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const filled = names.filter((name) => rows.some((row) => briefText(valueAt(row, name)) !== ""));
-  const columns = filled.length === 0 ? names.slice(0, 1) : filled.slice(0, COLUMNS_MAX);
+  // Of ids people read least, and the first column is the one that never goes.
+  const ordered = [...filled.filter((name) => !isId(name)), ...filled.filter(isId)];
+  const columns = filled.length === 0 ? names.slice(0, 1) : ordered.slice(0, COLUMNS_MAX);
   const { coloured, header, nowMs } = options;
   const { text, left, cut } = tableText(rows, {
     ...{ columns, coloured, header, nowMs },
