@@ -40,11 +40,19 @@ it("shows a list of objects as a table of its own, below what else there is", ()
 
 it("fits the terminal, and says of what it shows less", () => {
   const rows = [
-    { name: "a".repeat(30), path: "b".repeat(300), note: "c".repeat(50), siteId: "d".repeat(36), last: "e" },
+    {
+      id: "f".repeat(36),
+      name: "a".repeat(30),
+      path: "b".repeat(300),
+      note: "c".repeat(50),
+      siteId: "d".repeat(36),
+      last: "e",
+    },
   ];
   const { text, lack } = shown({ rows });
   for (const line of text.split("\n")) expect(line.length, text).toBeLessThanOrEqual(80);
-  expect(lack).toMatch(/^No room for all of rows\.siteId, .*: --json shows everything$/);
+  expect(text).toMatch(/^ROWS\n {2}NAME +/);
+  expect(lack).toMatch(/^No room for all of rows\.id, rows\.siteId.*: --json shows everything$/);
   expect(shown(request).lack).toBeUndefined();
 });
 
