@@ -81,6 +81,8 @@ export interface CommandSpec {
   readonly refs: Readonly<Record<string, RefName | "opaque">>;
   /** Values of the path parameters that name no row. */
   readonly examples: Readonly<Record<string, string>>;
+  /** Fields that may be left out, and stand in its example. */
+  readonly inExample?: readonly string[];
   readonly query: readonly FlagSpec[];
   readonly body: readonly FlagSpec[];
   readonly hasBody: boolean;

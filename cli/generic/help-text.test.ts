@@ -27,6 +27,13 @@ it("shows the confirmation that a command needs in its example", () => {
   expect(example("sites", "create")).toBe("  rmm sites create --org contoso-dental --name HQ");
 });
 
+it("gives in its example what a request without it is refused for, though each such field may be left out", () => {
+  for (const name of ["create", "preview"])
+    expect(examplesOf(spec("pam-rules", name)).split("\n")[1]).toContain(' --match-signer "Contoso Ltd"');
+  const fields = (one: CommandSpec) => [...one.query, ...one.body].map(({ name }) => name);
+  for (const one of all) expect(fields(one)).toEqual(expect.arrayContaining([...(one.inExample ?? [])]));
+});
+
 it("has an example of the contract for every text that must be given", () => {
   const named = (one: CommandSpec) => `${one.noun} ${one.name}`;
   const bare = all.flatMap((one) => [

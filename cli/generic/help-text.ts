@@ -30,7 +30,7 @@ export function examplesOf(spec: CommandSpec): string {
   const required = [
     ...(scoped ? [orgFlag] : []),
     ...fields
-      .filter(({ spec: field }) => field.required && soleValueOf(field) === undefined)
+      .filter(({ spec: field }) => isInExample(spec, field) && soleValueOf(field) === undefined)
       .map((field) => (isScope(field) ? orgFlag : sampleFlag(field))),
   ];
   const answer = answers[questionBefore(spec, 1)];
@@ -53,6 +53,9 @@ export function examplesOf(spec: CommandSpec): string {
     .join("\n")
     .concat("\n");
 }
+
+const isInExample = ({ inExample = [] }: CommandSpec, { required, name }: FlagSpec): boolean =>
+  required || inExample.includes(name);
 
 /** Who may run it, and what it leaves on record. */
 export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandSpec): string {

@@ -83,9 +83,12 @@ export function rowOf(
   };
 }
 
+/** Where an answer holds the row that it is about. */
+const rowFields = ["data", "device", "request", "rule", "signerGroup"] as const;
+
 /** The id of what an answer is about; some answers name it by its kind, or hold its row. */
 export function idIn(made: Readonly<Record<string, unknown>>): string | undefined {
-  const within = [made["data"], made["device"]].map((row) => (row as { id?: unknown } | undefined)?.id);
+  const within = rowFields.map((name) => made[name]).map((row) => (row as { id?: unknown } | undefined)?.id);
   return [made["id"], made["keyId"], made["apiKeyId"], ...within].find((id): id is string => typeof id === "string");
 }
 

@@ -56,3 +56,9 @@ const byStatus: Record<string, Style> = {
 /** Style of a well-known status word. */
 export const styleOfStatus = (text: string): Style | undefined =>
   Object.hasOwn(byStatus, text) ? byStatus[text] : undefined;
+
+/** A cell, or a line of one, in the style of the status that the whole cell is. */
+export function painted(text: string, whole: string, coloured: boolean): string {
+  const style = styleOfStatus(whole);
+  return style === undefined ? text : styled(text, style, coloured);
+}

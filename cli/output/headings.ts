@@ -24,7 +24,8 @@ const called: Readonly<Record<string, string>> = {
 
 /** Heading of a column. */
 export const headingOf = (name: string): string =>
-  called[name] ?? labelOf(name.replace(/(?<=.)At$/, "").replace(/^is(?=[A-Z])/, ""));
+  (Object.hasOwn(called, name) ? called[name] : undefined) ??
+  labelOf(name.replace(/(?<=.)At$/, "").replace(/^is(?=[A-Z])/, ""));
 
 /** A field of one object: its name in words, so that it can be found in `--json` and `--columns`. */
 export const labelOf = (name: string): string =>

@@ -134,7 +134,7 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   const { shell, globals } = context;
   if (value === undefined) return { text: "" };
   if (typeof value !== "object" || value === null) return { text: `${String(value)}\n` };
-  const { tableText, recordText, lackOf } = await import("./table.ts");
+  const { tableText, lackOf } = await import("./table.ts");
   const options = {
     header: globals.header,
     coloured: isColoured(shell, "stdout"),
@@ -144,7 +144,8 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   if (!Array.isArray(value)) {
     const columns = globals.columns ?? Object.keys(value);
     const named = globals.columns === undefined ? {} : ({ fit: "named" } as const);
-    return { text: recordText(value as Record<string, unknown>, { ...options, columns, ...named }) };
+    const { recordText } = await import("./record.ts");
+    return recordText(value as Record<string, unknown>, { ...options, columns, ...named });
   }
   if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";

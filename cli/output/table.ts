@@ -1,8 +1,8 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
-import { styled, styleOfStatus } from "./colour.ts";
-import { headingOf, labelOf } from "./headings.ts";
+import { terminalCell, valueAt } from "./cell.ts";
+import { painted, styled } from "./colour.ts";
+import { headingOf } from "./headings.ts";
 import { isNeverCut, layOut } from "./layout.ts";
 import { beginningsOf } from "./short-ids.ts";
 import { cellLines } from "./wrap.ts";
@@ -20,6 +20,8 @@ export interface TableOptions {
   keep?: readonly string[] | undefined;
   /** Ids for which there is no room are shown by their beginnings. */
   shortIds?: boolean;
+  /** How a value is written; default: in one line, a time by how far it is from now. */
+  cell?: (value: unknown, nowMs: number) => string;
 }
 
 const borderless = {
@@ -54,8 +56,8 @@ const MOST_LINES = 6;
 
 /** Aligned columns. What is wider than its column is broken into lines. */
 export function tableText(rows: readonly unknown[], options: TableOptions): TableText {
-  const { columns, header, coloured, nowMs, width, fit, keep = [], shortIds = false } = options;
-  const whole = rows.map((row) => columns.map((name) => terminalCell(valueAt(row, name), nowMs)));
+  const { columns, header, coloured, nowMs, width, fit, keep = [], shortIds = false, cell = terminalCell } = options;
+  const whole = rows.map((row) => columns.map((name) => cell(valueAt(row, name), nowMs)));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
   const laidOut = (cells: readonly (readonly string[])[], kept: readonly string[]) => {
     const measured = columns.map((name, index) => ({
@@ -117,42 +119,4 @@ export function lackOf({ left, cut }: TableText): string | undefined {
   const parts = cut.join(", ");
   if (left.length === 0) return cut.length === 0 ? undefined : `No room for all of ${parts}: --wide shows it`;
   return `No room for ${left.join(", ")}${cut.length === 0 ? "" : `, nor all of ${parts}`}: --wide shows all columns`;
-}
-
-/** One object as two columns. Fields without a value share the last line, unless they were asked for by name. */
-export function recordText(record: Record<string, unknown>, options: TableOptions): string {
-  const all = options.columns
-    .filter((name) => valueAt(record, name) !== undefined)
-    .flatMap((name) => singleValues(name, valueAt(record, name)));
-  const isEmpty = ({ value }: { value: unknown }) => options.fit !== "named" && cellText(value) === "";
-  const empty = all.filter(isEmpty).map(({ name }) => name);
-  const rows = all.filter((one) => !isEmpty(one)).map(({ name, value }) => ({ name: labelOf(name), value }));
-  const longest = Math.max(0, ...rows.map(({ name }) => name.length), empty.length === 0 ? 0 : NOT_SET.length);
-  const line = (name: string, cell: string) =>
-    `${styled(name.padEnd(longest), "bold", options.coloured)}  ${cell}`.trimEnd();
-  const shown = rows.map(({ name, value }) => {
-    const cell = recordCell(value, options.nowMs);
-    return line(name, painted(cell, cell, options.coloured));
-  });
-  const room = Math.max(NARROWEST_LIST, options.width - longest - 2);
-  const without = empty.length === 0 ? [] : cellLines(empty.join(", "), room);
-  const last = without.map((text, at) => (at === 0 ? line(NOT_SET, text) : `${" ".repeat(longest + 2)}${text}`));
-  return `${[...shown, ...last].join("\n")}\n`;
-}
-
-const NOT_SET = "NOT SET";
-const NARROWEST_LIST = 20;
-
-/** An address and its like field by field. */
-function singleValues(name: string, value: unknown): { name: string; value: unknown }[] {
-  const isNested = typeof value === "object" && value !== null && !Array.isArray(value);
-  const fields = isNested ? Object.entries(value) : [];
-  return fields.length === 0
-    ? [{ name, value }]
-    : fields.flatMap(([field, inner]) => singleValues(`${name}.${field}`, inner));
-}
-
-function painted(text: string, whole: string, coloured: boolean): string {
-  const style = styleOfStatus(whole);
-  return style === undefined ? text : styled(text, style, coloured);
 }

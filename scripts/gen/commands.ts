@@ -78,6 +78,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint, own: R
     params: Object.keys(given),
     refs: endpoint.refs,
     examples: examplesOf(given),
+    ...(endpoint.inExample.length === 0 ? {} : { inExample: endpoint.inExample }),
     query: flagsOf(query && jsonSchemaOf(query, "input")),
     body: flagsOf(body && jsonSchemaOf(body, "input")),
     hasBody: body !== undefined,

@@ -33,7 +33,7 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
     .argument("[ids...]", "ids, or beginnings of ids that wait")
     .usage("<id>... [flags]")
     .option("--reason <text>", "why; kept with the decision")
-    .addHelpText("before", `Examples:\n  rmm pam ${decision} 3f2a91 --reason "known tool"\n`)
+    .addHelpText("before", `Examples:\n  rmm pam ${decision} 01a22c10-be4c --reason "known tool"\n`)
     .addHelpText("after", helpOf(decision));
   if (decision === "approve") {
     command.option("--for <duration>", "how long the rights last, 1m to 24h (default 15m)");
@@ -53,7 +53,8 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
 const whatIs = { "reauth-password": "own password, at the highest risk", "reauth-mfa-code": "code of the app instead" };
 
 const helpOf = (decision: string) => `
-${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none. Where it takes an approver device\nit opens a page of the server that asks it, one request at a time.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
+${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none. Where it takes an approver device\nit opens a page of the server that asks it, one request at a time.\n\n" : ""}Ids begin with the time: give as many characters of one as lists show.
+The first decision counts: exit 6 where somebody else was faster.
 
 Permission: pam:approve
 Credential: user
@@ -102,7 +103,7 @@ export async function decide(
     // A tool is run by the server.
     if (waits && only.flowType !== "ai_tool_action")
       await context.notice(
-        `The device does it by: \`rmm pam actuate ${only.deviceId} --elevation-request-id ${only.id}\``,
+        `Where the server carries approvals out (PAM_ACTUATOR_ENABLED) the device does it by: \`rmm pam actuate ${only.deviceId} --elevation-request-id ${only.id}\``,
       );
     return code;
   }

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
+import type { ElevationRequestsGetResult } from "#sdk/generated/models/index";
 import { openContext } from "../../context.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import type { Run } from "../../register.ts";
 import { idCalled, refuseBeginnings } from "./called.ts";
+import { showRequest } from "./ledger.ts";
 
 /** A list whose ids have room on a narrow terminal too, since they are typed behind other commands. */
 export function showsShortIds(command: Command, run: Run, spec: CommandSpec): void {
@@ -26,7 +28,8 @@ export function takesBeginning(command: Command, run: Run, spec: CommandSpec): v
       if (called !== undefined && changes && globals.yes) refuseBeginnings([called]);
       await checkCredential(context, spec);
       const id = called === undefined ? undefined : await idCalled(context, called);
-      return runEndpoint(context, spec, { args: [id], options: command.opts() });
+      const print = (result: unknown) => showRequest(context, result as ElevationRequestsGetResult, spec.fields);
+      return runEndpoint(context, spec, { args: [id], options: command.opts(), ...(!changes && { print }) });
     }),
   );
 }

@@ -13,6 +13,7 @@ export const extendElevationRequests: Register = async (group, run) => {
   for (const name of ["list", "active"]) showsShortIds(named(name), run, spec(name));
   for (const name of ["get", "revoke"]) takesBeginning(named(name), run, spec(name));
   named("get").alias("show");
+  named("report").addHelpText("after", ofAgent);
   registerDecision(
     group.command("approve").summary("Approve requests, each shown first"),
     run,
@@ -26,3 +27,8 @@ export const extendElevationRequests: Register = async (group, run) => {
   });
   registerStats(group.command("stats").summary("Count requests by their status"), run, spec("list"));
 };
+
+const ofAgent = `
+This is the call of the agent on the device, and takes the token of that device:
+--token-file dev.token. The flags are called as the agent calls its fields.
+`;

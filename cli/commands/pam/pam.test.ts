@@ -31,6 +31,10 @@ const request = (id: string, more: object = {}) => ({
   ...more,
 });
 
+const events = [
+  { event: "requested", at: "2026-03-02T08:42:10.000Z", actorType: "agent", actorName: null, details: {} },
+  { event: "denied", at: "2026-03-02T08:43:00.000Z", actorType: "user", actorName: "Ana", details: { reason: "no" } },
+];
 const waiting = [request(one), request(twin), request(other, { riskTier: 4 })];
 const call = request(called, {
   ...{ flowType: "ai_tool_action", subjectUsername: `key:${one}`, toolName: "set_device_custom_fields", riskTier: 2 },
@@ -43,7 +47,7 @@ beforeAll(async () => {
     return { body: { success: true, requests: body.data, pagination: body.pagination } };
   };
   const each = [...waiting, call].flatMap((row) => [
-    [`GET /pam/elevation-requests/${row.id}`, () => ({ body: { ...row, events: [] } })] as const,
+    [`GET /pam/elevation-requests/${row.id}`, () => ({ body: { ...row, events } })] as const,
     [
       `POST /pam/elevation-requests/${row.id}/respond`,
       () =>
@@ -100,6 +104,7 @@ describe("rmm pam approve", () => {
   it("sends the window and the reason, and at the highest risk the password, asked for hidden", async () => {
     const plain = await run(["approve", one, "--for", "1h30m", "--reason", "known", "--yes"]);
     expect([plain.code, sent()]).toEqual([0, [[one, { decision: "approve", reason: "known", durationMinutes: 90 }]]]);
+    expect(plain.stderr).toContain("Where the server carries approvals out (PAM_ACTUATOR_ENABLED)");
     expect(plain.stderr).toContain(`\`rmm pam actuate ${till} --elevation-request-id ${one}\``);
     stub.seen.length = 0;
     const asked: string[] = [];
@@ -154,6 +159,18 @@ describe("ids of requests", () => {
       expect(line.length).toBeLessThanOrEqual(80);
     expect((await run(["list", "--limit", "1"], { tty: true, columns: 200 })).stdout).toContain(`  ${one}\n`);
     expect((await run(["list"])).stdout).toContain(`\t${one}\n`);
+  });
+
+  it("name one that is shown with its ledger in a table, within 80 columns", async () => {
+    const { stdout, code } = await run(["show", other], { tty: true, columns: 80 });
+    const text = stripVTControlCharacters(stdout);
+    expect(code).toBe(0);
+    expect(text).toMatch(/^NOT SET +.*$/m);
+    expect(text).toMatch(
+      /^EVENTS\n {2}TIME +EVENT +WHO +DETAILS\n {2}2026-03-02T08:42:10Z +requested +the device\n {2}2026-03-02T08:43:00Z +denied +Ana +reason: no\n$/m,
+    );
+    const json = await run(["show", other, "--json=events"], { tty: true });
+    expect(JSON.parse(json.stdout)).toEqual({ events });
   });
 
   it("may be begun where a request is shown or taken back, but for --yes", async () => {

@@ -122,6 +122,8 @@ export interface EndpointSpec<
   readonly alsoBelow?: true;
   /** An agent or user may send nothing at all where the body is optional as a whole. */
   readonly bodyOptional?: boolean;
+  /** Fields that its example gives although each may be left out: a request with none of their like is refused. */
+  readonly inExample?: readonly string[];
 }
 
 export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
@@ -142,6 +144,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly own: string | undefined;
   readonly paging: Paging | undefined;
   readonly columns: readonly string[];
+  readonly inExample: readonly string[];
   readonly loses: Loss;
   readonly emits: readonly EventKind[];
   readonly mayEmit: readonly EventKind[];
@@ -235,6 +238,7 @@ function define<
     own: spec.own,
     paging: spec.paging,
     columns: spec.columns ?? [],
+    inExample: spec.inExample ?? [],
     loses: spec.loses ?? (method === "DELETE" ? "row" : "nothing"),
     emits: spec.emits ?? [],
     mayEmit: spec.mayEmit ?? [],

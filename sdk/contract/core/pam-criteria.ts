@@ -42,7 +42,12 @@ export const criteria = () => ({
   matchToolName: criterion(100, "tool that a key calls", "run_script"),
   matchRiskTier: z.int().min(0).max(4).nullable().describe("tier of what a key calls, this one alone"),
   matchNegate: z.array(z.enum(negatedCriteria)).max(10).nullable().describe("criteria that must not hold"),
-  timeWindow: timeWindow().nullable().describe("when the rule holds; null: always"),
+  timeWindow: timeWindow()
+    .nullable()
+    .meta({
+      description: "when the rule holds, its days counted from 0 for Sunday; null: always",
+      example: { start: "22:00", end: "06:00", days: [1, 2], timezone: "Europe/Berlin" },
+    } satisfies FieldMeta),
 });
 
 /** The same as an answer shows it. */

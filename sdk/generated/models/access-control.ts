@@ -408,7 +408,7 @@ export interface PamRulesCreateBody {
   matchRiskTier?: number | null | undefined;
   /** Criteria that must not hold; at most 10 items; default `null`. */
   matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
-  /** When the rule holds; null: always; default `null`. */
+  /** When the rule holds, its days counted from 0 for Sunday; null: always; default `null`. */
   timeWindow?: {
     /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
     start: string;
@@ -457,7 +457,7 @@ export interface PamRulesPreviewBody {
   matchRiskTier?: number | null | undefined;
   /** Criteria that must not hold; at most 10 items; default `null`. */
   matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
-  /** When the rule holds; null: always; default `null`. */
+  /** When the rule holds, its days counted from 0 for Sunday; null: always; default `null`. */
   timeWindow?: {
     /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
     start: string;
@@ -544,7 +544,7 @@ export interface PamRulesUpdateBody {
   matchRiskTier?: number | null | undefined;
   /** Criteria that must not hold; at most 10 items. */
   matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
-  /** When the rule holds; null: always. */
+  /** When the rule holds, its days counted from 0 for Sunday; null: always. */
   timeWindow?: {
     /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
     start: string;

@@ -6,6 +6,7 @@ import { runEndpoint } from "../../../generic/run-endpoint.ts";
 import type { CommandSpec } from "../../../manifest.ts";
 import type { Register, Run } from "../../../register.ts";
 import { registerReorder } from "./reorder.ts";
+import { type Preview, showPreview } from "./show-preview.ts";
 import { summaryOf } from "./summary.ts";
 import { registerTest } from "./test-rule.ts";
 
@@ -20,6 +21,14 @@ export const extendPamRules: Register = async (group, run, program) => {
     run(async (shell, globals) => {
       const context = await openContext(shell, globals);
       return runEndpoint(context, spec("list"), { args: [], options: list.opts(), view: { columns, more } });
+    }),
+  );
+  const preview = group.commands.find((one) => one.name() === "preview")!;
+  preview.action(() =>
+    run(async (shell, globals) => {
+      const context = await openContext(shell, globals);
+      const print = (result: unknown) => showPreview(context, result as Preview, spec("preview").fields);
+      return runEndpoint(context, spec("preview"), { args: [], options: preview.opts(), reads: true, print });
     }),
   );
   for (const [name, { summary, register }] of Object.entries(written)) {

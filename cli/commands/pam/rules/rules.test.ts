@@ -10,6 +10,7 @@ const command = testCommand();
 let stub: Stub;
 let refused: string | undefined;
 let comparison: unknown;
+let found: object = {};
 
 const idOf = (at: number) => `aaaaaaaa-000${at}-4000-8000-000000000000`;
 const rule = (at: number, name: string, priority: number, more: object = {}) => ({
@@ -39,7 +40,7 @@ beforeAll(async () => {
         ? refusal(403, "SITE_ACCESS_DENIED")
         : { body: { success: true, rule: { id: path.split("/").at(-1), ...(body as object) } } },
     [`GET /pam/elevation-requests/${idOf(9)}`]: () => ({ body: request }),
-    "POST /pam/rules/preview": () => ({ body: { success: true, comparison } }),
+    "POST /pam/rules/preview": () => ({ body: { success: true, comparison, ...found } }),
   });
 });
 beforeEach(() => {
@@ -190,5 +191,48 @@ describe("rules test", () => {
     comparison = null;
     const ran = await run(["test", "Deny games", "--against", idOf(9)]);
     expect([ran.code, ran.stdout]).toEqual([1, ""]);
+  });
+});
+
+describe("rules preview", () => {
+  const sampled = (at: number, more: object) => ({
+    ...{ id: idOf(at), requestedAt: "2026-03-02T06:00:00.000Z", flowType: "uac_intercept", status: "pending" },
+    ...{ subjectUsername: "jo\u202e", targetExecutablePath: "C:\\Tools\\a.exe", toolName: null },
+    ...more,
+  });
+  const preview = async (more: object, argv: readonly string[] = []) => {
+    found = { totalMatched: 2, totalScanned: 4, windowDays: 30, truncated: false, sample: [], ...more };
+    const ran = await run(["preview", "--match-user", "jo", ...argv], { tty: true, columns: 80 });
+    found = {};
+    return { ...ran, stdout: stripVTControlCharacters(ran.stdout) };
+  };
+
+  it("shows the requests in a table that fits, and says in a sentence how many match", async () => {
+    comparison = null;
+    const sample = [sampled(1, {}), sampled(2, { targetExecutablePath: null, toolName: "run_script" })];
+    const statusBreakdown = { pending: 1, approved: 0, denied: 1 };
+    const { code, stdout, stderr } = await preview({ sample, statusBreakdown });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^2 of 4 requests of the last 30 days match: 1 pending, 1 denied$/m);
+    const [head, ...rows] = stdout.trimEnd().split("\n");
+    expect(head).toMatch(/^STATUS +SUBJECT USERNAME +TARGET +REQUESTED +ID$/);
+    expect(rows[0]).toMatch(/^pending +jo\\u202e +C:\\Tools\\a\.exe +3 hours ago +aaaaaaaa-0001$/);
+    expect(rows[1]).toContain("  run_script  ");
+    for (const line of [head!, ...rows]) expect(line.length).toBeLessThanOrEqual(80);
+    const json = await run(["preview", "--match-user", "jo", "--json"], { tty: true });
+    expect(JSON.parse(json.stdout)).toEqual({ success: true, comparison: null });
+  });
+
+  it("says so where nothing or little matches, and of one request whether that one does", async () => {
+    comparison = null;
+    const none = await preview({ totalMatched: 0, totalScanned: 5000, truncated: true, statusBreakdown: {} });
+    expect([none.stdout, none.stderr]).toEqual(["", "None of the newest 5,000 requests of the last 30 days match\n"]);
+    const many = await preview({ totalMatched: 12, totalScanned: 12, windowDays: 1, statusBreakdown: { pending: 12 } });
+    expect(many.stderr).toContain("12 of 12 requests of the last day match: 12 pending; the newest 0 are shown");
+    comparison = { matches: true, criteria: [{ criterion: "user", wanted: "jo", negated: false, compared: "met" }] };
+    const one = await preview({ totalMatched: 1, totalScanned: 1, statusBreakdown: {} }, ["--request-id", idOf(9)]);
+    expect(one.stdout).toContain("COMPARISON MATCHES  true\n");
+    expect(one.stdout).toMatch(/^COMPARISON CRITERIA\n {2}CRITERION .*\n {2}user +jo +false +met$/m);
+    expect(one.stderr).toBe("The request matches\n");
   });
 });

@@ -45,9 +45,9 @@ export function registerTest(command: Command, run: Run, preview: CommandSpec): 
 }
 
 const examples = `Examples:
-  rmm pam rules test "Known installers" --against 3f2a9100-0000
-  rmm pam rules test --against 3f2a9100-0000 --match-path-glob 'C:\\Tools\\**'
-  rmm pam rules test --against 3f2a9100-0000 -f draft.yaml --json
+  rmm pam rules test "Known installers" --against 01a22c10-be4c
+  rmm pam rules test --against 01a22c10-be4c --match-path-glob 'C:\\Tools\\**'
+  rmm pam rules test --against 01a22c10-be4c -f draft.yaml --json
 `;
 
 type Options = Readonly<Record<string, unknown>> & { readonly against?: string };

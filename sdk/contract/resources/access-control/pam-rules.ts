@@ -142,6 +142,7 @@ export const pamRules = resource(about, {
     summary: "Make a rule that decides elevated rights",
     access: writers,
     audit: "pam.rule.create",
+    inExample: ["matchSigner"],
     errors: [...refusals, "ORG_ID_REQUIRED", "ORG_CONTEXT_REQUIRED", "ORG_ACCESS_DENIED", "LIMIT_REACHED"],
     body: () =>
       z.strictObject({
@@ -156,6 +157,7 @@ export const pamRules = resource(about, {
     access: staff().needs("devices:write"),
     audit: { none: "looks at requests and changes nothing" },
     loses: "nothing",
+    inExample: ["matchSigner"],
     errors: [
       "PAM_RULE_INVALID_SHAPE",
       "pam_rule_risk_tier_unreachable",
