@@ -145,6 +145,21 @@ describe("rmm filters preview and run", () => {
   });
 });
 
+describe("without a condition", () => {
+  it.each(["filters", "saved-filters"])("rmm %s preview says how to write one", async (noun) => {
+    const ran = await command.run([noun, "preview"], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+    expect(ran.stderr).toMatch(/^rmm: Missing: --where \(or --conditions\)\n.*--where 'osType = windows and tags/);
+  });
+
+  it("asks for an expression on a terminal, with an example", async () => {
+    const asked: string[] = [];
+    const ran = await run(["preview"], { tty: true, answers: [where], asked });
+    expect([ran.code, asked]).toEqual([0, ["where, such as osType = windows and tags any [web]"]]);
+    expect(stub.seen.at(-1)?.body).toMatchObject({ conditions });
+  });
+});
+
 describe("rmm filters save", () => {
   it("saves an expression under a name that is free", async () => {
     const ran = await run(["save", "Web", "--where", where, "--org", "contoso-dental", "--json"]);
