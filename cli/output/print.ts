@@ -143,8 +143,9 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   };
   if (!Array.isArray(value)) {
     const columns = globals.columns ?? Object.keys(value);
-    const named = globals.columns === undefined ? {} : ({ fit: "named" } as const);
-    return { text: recordText(value as Record<string, unknown>, { ...options, columns, ...named }) };
+    const { filterTexts } = await import("./filter-text.ts");
+    const more = globals.columns === undefined ? { filters: await filterTexts(value) } : ({ fit: "named" } as const);
+    return { text: recordText(value as Record<string, unknown>, { ...options, columns, ...more }) };
   }
   if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";

@@ -20,6 +20,8 @@ export interface TableOptions {
   keep?: readonly string[] | undefined;
   /** Ids for which there is no room are shown by their beginnings. */
   shortIds?: boolean;
+  /** Of one object: filters as expressions, by the field that holds them. */
+  filters?: Readonly<Record<string, string>>;
 }
 
 const borderless = {
@@ -123,23 +125,28 @@ export function lackOf({ left, cut }: TableText): string | undefined {
 export function recordText(record: Record<string, unknown>, options: TableOptions): string {
   const all = options.columns
     .filter((name) => valueAt(record, name) !== undefined)
-    .flatMap((name) => singleValues(name, valueAt(record, name)));
+    .flatMap((name) => {
+      const filter = options.filters?.[name];
+      return filter === undefined ? singleValues(name, valueAt(record, name)) : [{ name: WHERE, value: filter }];
+    });
   const isEmpty = ({ value }: { value: unknown }) => options.fit !== "named" && cellText(value) === "";
   const empty = all.filter(isEmpty).map(({ name }) => name);
   const rows = all.filter((one) => !isEmpty(one)).map(({ name, value }) => ({ name: labelOf(name), value }));
   const longest = Math.max(0, ...rows.map(({ name }) => name.length), empty.length === 0 ? 0 : NOT_SET.length);
   const line = (name: string, cell: string) =>
     `${styled(name.padEnd(longest), "bold", options.coloured)}  ${cell}`.trimEnd();
-  const shown = rows.map(({ name, value }) => {
-    const cell = recordCell(value, options.nowMs);
-    return line(name, painted(cell, cell, options.coloured));
-  });
   const room = Math.max(NARROWEST_LIST, options.width - longest - 2);
-  const without = empty.length === 0 ? [] : cellLines(empty.join(", "), room);
-  const last = without.map((text, at) => (at === 0 ? line(NOT_SET, text) : `${" ".repeat(longest + 2)}${text}`));
+  const wrapped = (name: string, text: string) =>
+    cellLines(text, room).map((one, at) => (at === 0 ? line(name, one) : `${" ".repeat(longest + 2)}${one}`));
+  const shown = rows.flatMap(({ name, value }) => {
+    const cell = recordCell(value, options.nowMs);
+    return name === WHERE ? wrapped(name, cell) : [line(name, painted(cell, cell, options.coloured))];
+  });
+  const last = empty.length === 0 ? [] : wrapped(NOT_SET, empty.join(", "));
   return `${[...shown, ...last].join("\n")}\n`;
 }
 
+const WHERE = "WHERE";
 const NOT_SET = "NOT SET";
 const NARROWEST_LIST = 20;
 

@@ -27,6 +27,7 @@ beforeAll(async () => {
   stub = await stubApi({
     "POST /filters/preview": ({ body }) => previewOf((body as { limit?: number }).limit ?? 10),
     [`POST /filters/${FILTER}/preview`]: (_seen, query) => previewOf(Number(query.get("limit") ?? 10)),
+    [`GET /filters/${FILTER}`]: () => ({ body: { ...filters[0], conditions } }),
     "GET /filters": () => ({ body: { data: filters, total: 1 } }),
     "POST /filters": ({ body }) => ({ status: 201, body: { id: ids.twin, ...(body as object) } }),
     [`PATCH /filters/${FILTER}`]: ({ body }) => ({ body: { ...filters[0], ...(body as object) } }),
@@ -157,6 +158,25 @@ describe("without a condition", () => {
     const ran = await run(["preview"], { tty: true, answers: [where], asked });
     expect([ran.code, asked]).toEqual([0, ["where, such as osType = windows and tags any [web]"]]);
     expect(stub.seen.at(-1)?.body).toMatchObject({ conditions });
+  });
+});
+
+describe("a filter that is shown", () => {
+  it("is an expression on a terminal, within its width", async () => {
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", NO_COLOR: "1" };
+    const { stdout } = await run(["get", "Kiosks"], { tty: true, columns: 80, env });
+    expect(stdout).not.toMatch(/CONDITIONS|"field"/);
+    expect(stdout.split("\n").every((line) => line.length <= 80)).toBe(true);
+    const [, shown = ""] = /^WHERE +(.*(?:\n +.*)*)/m.exec(stdout) ?? [];
+    expect(shown).toContain("\n");
+    expect(shown.replace(/\n +/g, " ")).toBe(where.replaceAll("'", ""));
+  });
+
+  it("is conditions for programs and pipes, and where its field is asked for", async () => {
+    const { stdout } = await run(["get", "Kiosks", "--json"], { tty: true });
+    expect(JSON.parse(stdout)).toMatchObject({ conditions });
+    expect((await run(["get", "Kiosks"])).stdout).toContain(`conditions\t${JSON.stringify(conditions)}`);
+    expect((await run(["get", "Kiosks", "--columns", "conditions"], { tty: true })).stdout).toContain("AND");
   });
 });
 
