@@ -6,7 +6,7 @@ import { fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf, soleValueOf } from "./fields.ts";
 import { isFilterField, sampleWhere } from "./filter-field.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
-import { answersNeeded } from "./losses.ts";
+import { answersNeeded, deedText } from "./losses.ts";
 import { lacksOwnPassword } from "./own-password.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
@@ -58,6 +58,7 @@ async function completed({ context, spec, drafts }: Invocation, draft: Draft): P
       ...(lacksOwnPassword(fields.map((field) => field.spec))
         ? ["An account without a password gives --no-current-password"]
         : []),
+      ...(missing.join() === "--yes" ? [deedText(spec, draft)] : []),
       ...(fields.some(isFilterField) ? [`Say which devices: --where '${sampleWhere}'`] : []),
     ];
     throw missingInput(missing, hints.length === 0 ? undefined : hints.join(". "));
