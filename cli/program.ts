@@ -38,6 +38,7 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   });
   const run: Run = async (work) => {
     const globals = readGlobals(program.opts(), givenIn(args, words), argv);
+    if (called !== undefined) globals.line = lineOf(called, words).replace(/^rmm /, "");
     globals.calls = called !== undefined && callsServer(called);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);

@@ -64,6 +64,12 @@ describe("a command line that is wrong", () => {
     );
   });
 
+  it("so is a credential that does not do", async () => {
+    const env = { RMM_SERVER: "http://127.0.0.1:1", RMM_API_KEY: `svc_${"a".repeat(40)}` };
+    const ran = await command.run(["filters", "run", "x"], { env });
+    expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("`filters run` needs a signed-in user")]);
+  });
+
   it("is told with the help of the command for a flag that has no effect on it", async () => {
     expect(await refused("config", "explain", "--limit", "3")).toContain(
       "`rmm config explain --help` explains its flags and arguments",

@@ -4,6 +4,9 @@ import { withNounOfWords, wordsOf } from "../globals.ts";
 import { lineOf, reachedBy } from "../usage-errors.ts";
 import type { Described } from "./describe-error.ts";
 
+/** Codes that say what is wrong with the fields of a request. */
+const ofRequests: ReadonlySet<string> = new Set(["VALIDATION_ERROR", "NO_UPDATES"]);
+
 interface TypedLine {
   readonly argv: readonly string[];
   readonly forPrograms: boolean;
@@ -21,7 +24,7 @@ export async function asTyped(
   { exit, error }: Described,
   { argv, forPrograms, treeOf }: TypedLine,
 ): Promise<Described> {
-  if (error.code !== "VALIDATION_ERROR" || treeOf === undefined) return { exit, error };
+  if (!ofRequests.has(error.code) || treeOf === undefined) return { exit, error };
   const words = wordsOf(withNounOfWords(argv));
   const command = reachedBy(await treeOf(words[0]), words);
   if (command.commands.length > 0) return { exit, error };
