@@ -1,3 +1,4 @@
+import type { TreeOf } from "./errors/as-typed.ts";
 import { completed, givenIn } from "./errors/commands-to-type.ts";
 import { describeError } from "./errors/describe-error.ts";
 import { exitCode } from "./errors/exit-codes.ts";
@@ -7,13 +8,15 @@ import { givenSource } from "./profile/credential.ts";
 import { OutputError, type Shell, writeTo } from "./shell.ts";
 
 /** Reports what was thrown, secrets masked, and returns the exit code. */
-export async function crash(shell: Shell, argv: readonly string[], error: unknown): Promise<number> {
+export async function crash(shell: Shell, argv: readonly string[], error: unknown, treeOf?: TreeOf): Promise<number> {
   if (error instanceof OutputError && error.code === "EPIPE") return exitCode("ok");
   const given = givenIn(argv, wordsOf(argv));
   const { explained, withSource } = await import("./errors/explain.ts");
   const flags = { tokenFile: given["token-file"], tokenStdin: argv.includes("--token-stdin") };
   const told = await explained(describeError(error, shell.now()), error, given.org);
-  const described = await withSource(told, error, givenSource(shell.env, flags));
+  const { asTyped } = await import("./errors/as-typed.ts");
+  const named = await asTyped(told, { argv, forPrograms: wantsJson(argv), treeOf });
+  const described = await withSource(named, error, givenSource(shell.env, flags));
   const exit = shell.signal.aborted && described.exit !== "unknown" ? "interrupted" : described.exit;
   const { hint } = described.error;
   if (hint !== undefined) described.error.hint = completed(hint, given);

@@ -36,6 +36,8 @@ export interface Globals {
   given: Given;
   /** The whole command line, as it was typed. */
   typed: readonly string[];
+  /** The command, by the names that were typed: `filters run`. */
+  line?: string;
   /** The command calls a server, unless it is a dry run. */
   calls?: boolean;
 }

@@ -1,5 +1,5 @@
 import { crash } from "./crash.ts";
-import { runProgram } from "./program.ts";
+import { programFor, runProgram } from "./program.ts";
 import type { Shell } from "./shell.ts";
 
 /** Runs one command line in this process and returns its exit code. Throws nothing. */
@@ -7,6 +7,6 @@ export async function main(shell: Shell, argv: readonly string[]): Promise<numbe
   try {
     return await runProgram(shell, argv);
   } catch (error) {
-    return crash(shell, argv, error);
+    return crash(shell, argv, error, programFor);
   }
 }

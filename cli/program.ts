@@ -34,9 +34,11 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   const words = wordsOf(args);
   const program = newProgram(written, words.length === 0).hook("preAction", (_program, command) => {
     called = command;
+    refuseForeignFlags(program, command, words);
   });
   const run: Run = async (work) => {
     const globals = readGlobals(program.opts(), givenIn(args, words), argv);
+    if (called !== undefined) globals.line = lineOf(called, words).replace(/^rmm /, "");
     globals.calls = called !== undefined && callsServer(called);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
@@ -75,7 +77,6 @@ function newProgram(written: { stdout: string; stderr: string }, hasVersion: boo
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ subcommandTerm: nameOf, commandUsage: usageOf, minWidthToWrap: 20 })
-    .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
         written.stdout += text;
@@ -202,7 +203,7 @@ async function endOfParsing(
     return 0;
   }
   if (error.code === "commander.help") {
-    if (json) throw usageError("A command is missing", helpOf(reachedBy(program, words)));
+    if (json) throw usageError("A command is missing", helpOf(reachedBy(program, words), words));
     await writeTo(shell, "stderr", stderr);
     return exitCode("usage");
   }

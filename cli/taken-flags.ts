@@ -37,10 +37,10 @@ export const flagOf = ({ long }: Option): GlobalFlag =>
   (long === "--json-fields" ? "json=" : long?.slice(2)) as GlobalFlag;
 
 /** Refuses a global flag that would have no effect, rather than ignoring it silently. */
-export function refuseForeignFlags(program: Command, command: Command): void {
+export function refuseForeignFlags(program: Command, command: Command, words: readonly string[] = []): void {
   const given = program.options.filter((one) => program.getOptionValueSource(one.attributeName()) === "cli");
   const foreign = given.map(flagOf).filter((flag) => flag !== ("version" as string) && !takesFlag(command, flag));
   if (foreign.length === 0) return;
   const flags = foreign.map((flag) => (flag === "json=" ? "--json=<fields>" : `--${flag}`)).join(", ");
-  throw usageError(`\`${lineOf(command)}\` does not take ${flags}: nothing was done`, helpOf(command));
+  throw usageError(`\`${lineOf(command, words)}\` does not take ${flags}: nothing was done`, helpOf(command, words));
 }

@@ -52,6 +52,24 @@ describe("a command line that is wrong", () => {
     expect(await refused("devices", "--json")).toContain("`rmm devices --help` lists its commands");
   });
 
+  it("is told by the names that were typed, which may be short ones", async () => {
+    const where = await refused("filters", "run", "x", "--where", "status = online");
+    expect(where).toContain("`rmm filters run` has no flag --where");
+    expect(where).toContain("`rmm filters run --help`");
+    expect(where).not.toContain("saved-filters");
+    expect(await refused("groups", "frob")).toContain("There is no command rmm groups frob");
+    expect(await refused("filters", "run", "x", "--all")).toContain("`rmm filters run` does not take --all");
+    expect(await refused("saved-filters", "preview-saved", "x", "--frob")).toContain(
+      "`rmm saved-filters preview-saved`",
+    );
+  });
+
+  it("so is a credential that does not do", async () => {
+    const env = { RMM_SERVER: "http://127.0.0.1:1", RMM_API_KEY: `svc_${"a".repeat(40)}` };
+    const ran = await command.run(["filters", "run", "x"], { env });
+    expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("`filters run` needs a signed-in user")]);
+  });
+
   it("is told with the help of the command for a flag that has no effect on it", async () => {
     expect(await refused("config", "explain", "--limit", "3")).toContain(
       "`rmm config explain --help` explains its flags and arguments",

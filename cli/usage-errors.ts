@@ -19,18 +19,21 @@ export function reachedBy(program: Command, words: readonly string[]): Command {
 export const nameOf = (command: Command): string =>
   command.parent !== null && command.parent.parent === null ? spellingOf(command.name()) : command.name();
 
-/** `rmm devices list`. */
-export function lineOf(command: Command): string {
-  const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(nameOf(at));
-  return names.join(" ");
+/** `rmm devices list`; with the words of the command line as it was typed: `rmm filters run`. */
+export function lineOf(command: Command, words: readonly string[] = []): string {
+  const path: Command[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) path.unshift(at);
+  return path.map((at, depth) => (isAliasOf(at, words[depth - 1]) ? words[depth - 1] : nameOf(at))).join(" ");
 }
 
+const isAliasOf = (command: Command, word: string | undefined): boolean =>
+  word !== undefined && command.aliases().includes(word);
+
 /** Where a group's commands, or a command's flags, are explained. */
-export const helpOf = (command: Command): string =>
+export const helpOf = (command: Command, words?: readonly string[]): string =>
   command.commands.length > 0
-    ? `\`${lineOf(command)} --help\` lists its commands`
-    : `\`${lineOf(command)} --help\` explains its flags and arguments`;
+    ? `\`${lineOf(command, words)} --help\` lists its commands`
+    : `\`${lineOf(command, words)} --help\` explains its flags and arguments`;
 
 /** What the parser of the command line found wrong, in this program's words. */
 export function usageErrorOf(
@@ -38,7 +41,7 @@ export function usageErrorOf(
   { program, words, json }: { program: Command; words: readonly string[]; json: boolean },
 ): CliError {
   const at = reachedBy(program, words);
-  return usageError(messageOf(error, at), hintOf(error, at, words, json));
+  return usageError(messageOf(error, at, words), hintOf(error, at, words, json));
 }
 
 /** The parser shows the help of a group before it looks at the word behind it; undefined where every word is known. */
@@ -66,8 +69,8 @@ const wordsIn = (group: Command): string[] => [
 ];
 
 /** The value after `=` of a mistyped flag may be a secret. */
-function messageOf({ code, message }: CommanderError, at: Command): string {
-  const line = lineOf(at);
+function messageOf({ code, message }: CommanderError, at: Command, words: readonly string[]): string {
+  const line = lineOf(at, words);
   const text = message.replace(/^error: /, "").replace(/(--[\w-]+)=[^\n']*/g, "$1");
   const [, named = ""] = /'([^']*)'/.exec(text) ?? [];
   const [, meant] = /\n\(Did you mean (.*)\?\)$/.exec(text) ?? [];
@@ -91,13 +94,13 @@ function messageOf({ code, message }: CommanderError, at: Command): string {
 
 function hintOf({ code, message }: CommanderError, at: Command, words: readonly string[], json: boolean): string {
   if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
-    return `Secrets are read from a file or from stdin, never from arguments: ${helpOf(at)}`;
+    return `Secrets are read from a file or from stdin, never from arguments: ${helpOf(at, words)}`;
   }
   if (code === "commander.excessArguments" && json) return "To choose fields write --json=id,name, with an equals sign";
-  if (code !== "commander.unknownCommand") return helpOf(at);
+  if (code !== "commander.unknownCommand") return helpOf(at, words);
   const [, unknown = ""] = /'([^']*)'/.exec(message) ?? [];
   const elsewhere = [...commandsBelow(at, unknown), ...commandsElsewhere(words), ...otherWord(at, unknown)];
-  return elsewhere.length === 0 ? helpOf(at) : `There is ${elsewhere.map((one) => `\`${one}\``).join(", ")}`;
+  return elsewhere.length === 0 ? helpOf(at, words) : `There is ${elsewhere.map((one) => `\`${one}\``).join(", ")}`;
 }
 
 /** `rmm auth mfa step-up` of `auth step-up`. */
@@ -107,7 +110,7 @@ function commandsBelow(group: Command, unknown: string): string[] {
     ? []
     : leaves(group)
         .filter((leaf) => leaf.name() === unknown)
-        .map(lineOf);
+        .map((leaf) => lineOf(leaf));
 }
 
 /** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
@@ -129,5 +132,5 @@ const otherWords: Readonly<Record<string, readonly string[]>> = {
 
 function otherWord(group: Command, unknown: string): string[] {
   const meant = Object.entries(otherWords).find(([, others]) => others.includes(unknown))?.[0];
-  return group.commands.filter((one) => one.name() === meant).map(lineOf);
+  return group.commands.filter((one) => one.name() === meant).map((one) => lineOf(one));
 }

@@ -18,7 +18,8 @@ export async function checkCredential(context: Context, spec: CommandSpec): Prom
   const { kind, source } = await getCredential(context);
   if (kinds.includes(kind)) return;
   const wanted = kinds.map((one) => kindNames[one]).join(" or ");
-  throw new CliError(`\`${spellingOf(spec.noun)} ${spec.name}\` needs ${wanted}; ${source} holds ${kindNames[kind]}`, {
+  const line = context.globals.line ?? `${spellingOf(spec.noun)} ${spec.name}`;
+  throw new CliError(`\`${line}\` needs ${wanted}; ${source} holds ${kindNames[kind]}`, {
     exit: "unauthenticated",
     code: "WRONG_CREDENTIAL",
     details: { accepted: kinds, given: kind },

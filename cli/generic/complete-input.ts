@@ -4,8 +4,9 @@ import type { CommandSpec } from "../manifest.ts";
 import { prompterOf } from "../prompt.ts";
 import { fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf, soleValueOf } from "./fields.ts";
+import { isFilterField, sampleWhere } from "./filter-field.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
-import { answersNeeded } from "./losses.ts";
+import { answersNeeded, deedText } from "./losses.ts";
 import { lacksOwnPassword } from "./own-password.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
@@ -57,6 +58,8 @@ async function completed({ context, spec, drafts }: Invocation, draft: Draft): P
       ...(lacksOwnPassword(fields.map((field) => field.spec))
         ? ["An account without a password gives --no-current-password"]
         : []),
+      ...(missing.join() === "--yes" ? [deedText(spec, draft)] : []),
+      ...(fields.some(isFilterField) ? [`Say which devices: --where '${sampleWhere}'`] : []),
     ];
     throw missingInput(missing, hints.length === 0 ? undefined : hints.join(". "));
   }
@@ -85,7 +88,9 @@ function refuseEmpty(spec: CommandSpec, draft: Draft): void {
   throw usageError("Nothing to change", `Give at least one of ${flags.map(({ flag }) => `--${flag}`).join(", ")}`);
 }
 
-function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string {
+function flagOf(spec: CommandSpec, asked: Field): string {
+  const { spec: field, where, flag } = asked;
+  if (isFilterField(asked)) return `--where (or --${flag})`;
   if (field.secret) return `--${flag}-file or --${flag}-stdin`;
   const isScope = (ref: "organization" | "site") => {
     const place = scopePlaceOf(spec, ref);
@@ -101,7 +106,8 @@ const setsPassword = ({ body }: CommandSpec, { spec: { name } }: Field): boolean
 /** The library of questions breaks longer ones inside words. */
 const QUESTION_MAX = 50;
 
-async function ask(context: Context, { spec, flag, where }: Field, sets: boolean): Promise<unknown> {
+async function ask(context: Context, field: Field, sets: boolean): Promise<unknown> {
+  const { spec, flag, where } = field;
   const { shell } = context;
   const prompter = prompterOf(shell);
   const label =
@@ -117,6 +123,7 @@ async function ask(context: Context, { spec, flag, where }: Field, sets: boolean
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);
+  if (isFilterField(field)) return askFilter(context);
   const text = await prompter.text(label);
   const reading = { source: `--${flag}`, nowMs: shell.now(), where };
   if (spec.type === "array")
@@ -125,4 +132,11 @@ async function ask(context: Context, { spec, flag, where }: Field, sets: boolean
       .map((one) => one.trim())
       .filter((one) => one !== "");
   return fieldValue(spec, text, reading);
+}
+
+/** Nobody types conditions as JSON: an expression is asked for. */
+async function askFilter(context: Context): Promise<unknown> {
+  const typed = await prompterOf(context.shell).text(`where, such as ${sampleWhere}`);
+  const { whereFor } = await import("../where/read-where.ts");
+  return (await whereFor(context, typed)).filter;
 }

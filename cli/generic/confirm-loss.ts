@@ -1,7 +1,7 @@
 import { declined } from "../errors/cli-error.ts";
 import { prompterOf } from "../prompt.ts";
 import type { Draft, Invocation } from "./invocation.ts";
-import { questionBefore } from "./losses.ts";
+import { consequenceOf, questionBefore } from "./losses.ts";
 import { placeText, type Subject, subjectOf } from "./subject.ts";
 
 /** Fifth stage: asks before a request that destroys something. Throws if the answer is no. */
@@ -14,19 +14,11 @@ export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
   return invocation;
 }
 
-const consequence = {
-  nothing: "",
-  work: " What it is doing is lost",
-  row: " It cannot be restored",
-  secret: " The present secret stops working permanently",
-  tenant: " Everything in it is deleted too",
-} as const;
-
 async function confirmOne(invocation: Invocation): Promise<void> {
   const { context, spec, drafts } = invocation;
   for (const line of (await invocation.given.warnings?.(invocation)) ?? []) await context.notice(line);
   const what = textOf(await subjectOf(invocation, drafts[0] as Draft));
-  const question = `${spec.summary}${what} ${placeText(context)}?${consequence[spec.loses]}`;
+  const question = `${spec.summary}${what} ${placeText(context)}?${consequenceOf(spec)}`;
   if (!(await prompterOf(context.shell).confirm(question))) throw declined("Nothing was done");
 }
 
@@ -42,7 +34,7 @@ async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void>
   const tenants = ref === "partner" ? client.partners : client.organizations;
   const params = { id: (drafts[0] as Draft).params[param] as string };
   const { slug, name } = await tenants.get({ params }, { signal: context.shell.signal });
-  const question = `${spec.summary}: ${name} ${placeText(context)}.${consequence.tenant}. Type its slug (${slug}) to go on`;
+  const question = `${spec.summary}: ${name} ${placeText(context)}.${consequenceOf(spec)}. Type its slug (${slug}) to go on`;
   const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
   if (typed !== slug) throw declined(`${typed} is not the slug of ${name}: nothing was done`, `Its slug is ${slug}`);
 }
@@ -64,5 +56,5 @@ async function countQuestion(invocation: Invocation): Promise<string> {
     named.push(textOf(await subjectOf(invocation, draft)).replace(/^: /, ""));
   const first = [...named, ...(drafts.length > named.length ? ["…"] : [])].join("; ");
   const where = `${drafts.length} entries (${first}) ${placeText(context)}`;
-  return `${spec.summary}: ${where}.${consequence[spec.loses]}. Type ${drafts.length} to go on`;
+  return `${spec.summary}: ${where}.${consequenceOf(spec)}. Type ${drafts.length} to go on`;
 }

@@ -79,11 +79,17 @@ export function instantOf(text: string, { source, nowMs, where }: Reading): stri
     return new Date(isPast ? nowMs - distance : nowMs + distance).toISOString();
   }
   const day = /^\d{4}-\d{2}-\d{2}$/.test(value);
-  if (Number.isNaN(Date.parse(value)) || !(day || /^\d{4}-\d{2}-\d{2}T/.test(value))) {
+  if (Number.isNaN(Date.parse(value)) || !isDay(value.slice(0, 10)) || !(day || /^\d{4}-\d{2}-\d{2}T/.test(value))) {
     throw usageError(`${source} must be a time such as 2026-01-31, 2026-01-31T09:00:00Z or 30d`);
   }
   return day && where === "body" ? `${value}T00:00:00.000Z` : value;
 }
+
+/** February 31 is read as a day of March where nobody looks. */
+const isDay = (text: string): boolean => {
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+};
 
 function jsonList(text: string, source: string): string[] {
   const parsed = parseJson(text, source);

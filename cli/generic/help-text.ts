@@ -2,7 +2,7 @@ import type { CommandSpec, FlagSpec } from "../manifest.ts";
 import { spellingOf } from "../noun-aliases.ts";
 import { wrapWords } from "../output/wrap.ts";
 import { type Field, fieldsOf, soleValueOf } from "./fields.ts";
-import { isFilterField } from "./filter-field.ts";
+import { isFilterField, sampleWhere } from "./filter-field.ts";
 import { questionBefore } from "./losses.ts";
 import { sampleParam } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
@@ -90,7 +90,7 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
 
 function sampleFlag(field: Field): string {
   const { spec, flag } = field;
-  if (isFilterField(field)) return "--where 'osType = windows and tags any [web]'";
+  if (isFilterField(field)) return `--where '${sampleWhere}'`;
   return spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 }
 

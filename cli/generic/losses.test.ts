@@ -128,6 +128,19 @@ describe("a command that destroys several things", () => {
   });
 });
 
+it("says what it would do where --yes alone is missing", async () => {
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+  for (const noun of [["audit-retention"], ["audit", "retention"]]) {
+    const ran = await command.run([...noun, "set", "contoso-dental", "--retention-days", "400"], { env });
+    expect([ran.code, writesOf(stub)]).toEqual([2, []]);
+    expect(ran.stderr).toBe(
+      "rmm: Missing: --yes\n  It would do this: Set how long an organization's audit entries are kept: contoso-dental, --retention-days 400. What that removes cannot be restored\n",
+    );
+  }
+  const site = await command.run(["sites", "remove", "HQ"], { env });
+  expect(site.stderr).toMatch(/Missing: --yes\n {2}It would do this: .*: HQ\. It cannot be restored\n$/);
+});
+
 it("rmm auth mfa asks as rmm mfa does", async () => {
   for (const name of ["disable", "recovery-codes"]) {
     const spec = losing.find((one) => one.noun === "mfa" && one.name === name) as CommandSpec;

@@ -26,7 +26,10 @@ export async function addNoun(group: Command, noun: string, run: Run, called?: s
   }
   if (isCalled) return;
   const shown = commands.filter(({ name }) => name === "list" || name === "create");
-  const lines = (shown.length > 0 ? shown : commands.slice(0, 2)).map((spec) => examplesOf(spec).split("\n")[1]);
+  // Most who read a help page are people; an agent has no use for one.
+  const ofPeople = commands.filter(({ access }) => access.kinds.includes("user"));
+  const others = (ofPeople.length > 0 ? ofPeople : commands).slice(0, 2);
+  const lines = (shown.length > 0 ? shown : others).map((spec) => examplesOf(spec).split("\n")[1]);
   group.addHelpText("before", `Examples:\n${lines.join("\n")}\n`);
 }
 

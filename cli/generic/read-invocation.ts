@@ -31,7 +31,7 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   if (!list && options["secretDir"] !== undefined)
     throw usageError("--secret-dir goes with a list, and --secret-file takes one secret");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
-    throw usageError(`\`${spellingOf(spec.noun)} ${spec.name}\` takes one at a time`);
+    throw usageError(`\`${context.globals.line ?? `${spellingOf(spec.noun)} ${spec.name}`}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };
 }
 

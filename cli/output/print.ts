@@ -143,9 +143,9 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   };
   if (!Array.isArray(value)) {
     const columns = globals.columns ?? Object.keys(value);
-    const named = globals.columns === undefined ? {} : ({ fit: "named" } as const);
-    const { recordText } = await import("./record.ts");
-    return recordText(value as Record<string, unknown>, { ...options, columns, ...named });
+    const [{ recordText }, { filterTexts }] = await Promise.all([import("./record.ts"), import("./filter-text.ts")]);
+    const more = globals.columns === undefined ? { filters: await filterTexts(value) } : ({ fit: "named" } as const);
+    return recordText(value as Record<string, unknown>, { ...options, columns, ...more });
   }
   if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";

@@ -2,6 +2,7 @@ import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
 import { painted, styled } from "./colour.ts";
 import { labelOf } from "./headings.ts";
 import { type TableOptions, tableText } from "./table.ts";
+import { cellLines } from "./wrap.ts";
 
 export interface RecordText {
   readonly text: string;
@@ -23,16 +24,21 @@ type Row = Readonly<Record<string, unknown>>;
 export function recordText(record: Row, options: Options): RecordText {
   const all = options.columns
     .filter((name) => valueAt(record, name) !== undefined)
-    .flatMap((name) => singleValues(name, valueAt(record, name)));
+    .flatMap((name) => {
+      const filter = options.filters?.[name];
+      return filter === undefined ? singleValues(name, valueAt(record, name)) : [{ name: WHERE, value: filter }];
+    });
   const isEmpty = ({ value }: Field) => options.fit !== "named" && cellText(value) === "";
   const rows = all.filter((one) => !isEmpty(one) && !isTable(one.value));
   const empty = all.filter(isEmpty).map(({ name }) => name);
   const longest = Math.max(0, ...rows.map(({ name }) => labelOf(name).length), empty.length === 0 ? 0 : NOT_SET.length);
   const line = (label: string, cell: string) =>
     `${styled(label.padEnd(longest), "bold", options.coloured)}  ${cell}`.trimEnd();
-  const shown = rows.map(({ name, value }) => {
+  const room = Math.max(NARROWEST, options.width - longest - 2);
+  const shown = rows.flatMap(({ name, value }) => {
     const cell = recordCell(value, options.nowMs);
-    return line(labelOf(name), painted(cell, cell, options.coloured));
+    if (name !== WHERE) return [line(labelOf(name), painted(cell, cell, options.coloured))];
+    return cellLines(cell, room).map((one, at) => line(at === 0 ? labelOf(name) : "", one));
   });
   const without = empty.length === 0 ? [] : [line(NOT_SET, emptyText(empty, options.width - longest - 2))];
   const tables = all.flatMap(({ name, value }) => (isTable(value) ? [{ name, ...innerTable(value, options) }] : []));
@@ -44,6 +50,9 @@ export function recordText(record: Row, options: Options): RecordText {
   };
 }
 
+/** A filter is an expression, in as many lines as it takes. */
+const WHERE = "where";
+const NARROWEST = 20;
 const NOT_SET = "NOT SET";
 
 /** Their names where these fit the line: what has no value is worth no more of them. */

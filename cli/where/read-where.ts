@@ -1,6 +1,6 @@
 import { checkFilter } from "#contract/core/filters/check-filter";
 import { type FilterCondition, type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
-import { customKeyOf } from "#contract/core/filters/fields";
+import { type CustomFieldType, customKeyOf, typeOfCustom } from "#contract/core/filters/fields";
 import { didYouMean } from "#contract/core/suggest";
 import { RmmError } from "#sdk/errors";
 import type { Context } from "../context.ts";
@@ -28,23 +28,44 @@ export async function whereFor(context: Context, given: string): Promise<Where> 
   const where = await withIds(context, await readWhere(context.shell, given), WHERE);
   const checked = checkFilter(where.filter);
   if ("errors" in checked) throw atFault(context, where, checked.errors[0]) ?? usageError(`${WHERE}: no valid filter`);
-  await noticeUnknownFields(context, checked.filter);
+  await judgeUnknownFields(context, where);
   return where;
 }
 
-/** A custom field that nobody has defined is allowed and mostly a slip: nothing is stored under it. */
-async function noticeUnknownFields(context: Context, filter: FilterGroup): Promise<void> {
-  const keys = [...fieldsUsed(filter)].flatMap((field) => customKeyOf(field) ?? []);
-  if (keys.length === 0) return;
-  const client = await context.client();
-  const defined = await client.customFields
-    .list({ query: { limit: "100" } }, { signal: context.shell.signal })
-    .toArray()
-    .catch(() => undefined);
-  if (defined === undefined) return;
-  const known = defined.map(({ fieldKey }) => fieldKey);
-  for (const key of keys.filter((one) => !known.includes(one)))
-    await context.notice(`${WHERE}: there is no custom field ${key}${didYouMean(key, known)}`);
+const fieldsHint = "`rmm custom-fields list` shows those that there are";
+
+/**
+ * A custom field that nobody has defined is mostly a slip, and still allowed: other organizations may have it. What only
+ * a definition would allow, the server refuses for its value, where the name is at fault: that is told here.
+ */
+async function judgeUnknownFields(context: Context, where: Where): Promise<void> {
+  const keys = [...fieldsUsed(where.filter)].flatMap((field) => customKeyOf(field) ?? []);
+  const known = keys.length === 0 ? undefined : await definedKeys(context);
+  const unknown = known === undefined ? [] : keys.filter((one) => !known.includes(one));
+  if (known === undefined || unknown.length === 0) return;
+  const told = (key: string) => `there is no custom field ${key}${didYouMean(key, known)}`;
+  const anyType = Object.keys(typeOfCustom) as CustomFieldType[];
+  const customTypes = (key: string) => (unknown.includes(key) ? [] : anyType);
+  const checked = checkFilter(where.filter, { customTypes });
+  const [fault] = "errors" in checked ? checked.errors : [];
+  const start = fault && where.places.get(partAt(where.filter, fault.path)!)?.start;
+  if (fault && start !== undefined) {
+    const at = { start, end: start + fault.field!.length };
+    const message = told(customKeyOf(fault.field!)!);
+    throw whereError(context.shell, new WhereFault(message, at, fieldsHint), where.source, WHERE);
+  }
+  for (const key of unknown) await context.notice(`Warning: ${WHERE}: ${told(key)}; ${fieldsHint}`);
+}
+
+/** Undefined where nobody can be asked: an expression is explained without a server too. */
+async function definedKeys(context: Context): Promise<readonly string[] | undefined> {
+  try {
+    const client = await context.client();
+    const all = client.customFields.list({ query: { limit: "100" } }, { signal: context.shell.signal });
+    return (await all.toArray()).map(({ fieldKey }) => fieldKey);
+  } catch {
+    return undefined;
+  }
 }
 
 interface ServerFault {

@@ -11,10 +11,19 @@ const command = testCommand();
 const csv = "id,action\n1,user.login\n";
 const facts = { total: 12_345, truncated: true, oldest: "2026-03-01T00:00:00.000Z" };
 const capped = { truncated: false, oldest: null };
+const entry = {
+  ...{ id: "00000000-0000-4000-8000-000000000001", timestamp: "2026-03-02T08:59:00.000Z", result: "success" },
+  ...{ action: "configuration_policy.update", user: { email: "ana@contoso.example" } },
+  resource: { type: "configuration_policy", name: "Kiosk policy" },
+};
 let stub: Stub;
+let refused: { status: number; body: object } | undefined;
 
 beforeAll(async () => {
   stub = await stubServer(({ path, body }) => {
+    if (refused) return refused;
+    if (path.includes("/audit-logs/logs"))
+      return { body: { data: [entry], pagination: { page: 1, limit: 50, total: 1 } } };
     if (path.includes("/stats"))
       return {
         body: {
@@ -33,12 +42,24 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   stub.seen.length = 0;
+  refused = undefined;
 });
 afterAll(async () => {
   await stub.close();
   command.close();
 });
 const run = (argv: string[], more: object = {}) => command.run(argv, { env: { RMM_TOKEN: "t" }, ...more });
+
+it("rmm audit list keeps the name of what was acted on at 80 columns, which says more than its type", async () => {
+  const { stdout, stderr } = await run(["audit", "list"], {
+    tty: true,
+    columns: 80,
+    env: { RMM_TOKEN: "t", NO_COLOR: "1" },
+  });
+  expect(stdout).toMatch(/NAME/);
+  expect(stdout).toContain("Kiosk policy");
+  expect(stderr).not.toContain("resource.name");
+});
 
 describe("rmm audit export", () => {
   it("writes the server's CSV as it came, asks for what the flags say, and tells where to go on", async () => {
@@ -48,6 +69,30 @@ describe("rmm audit export", () => {
       ...{ format: "csv", filters: { action: "user.login" }, dateRange: { from: "2026-01-01" } },
     });
     expect(ran.stderr).toContain(`--to ${facts.oldest}`);
+  });
+
+  it.each([
+    ["export", "--from", "2026-11-31"],
+    ["export", "--to", "yesterday"],
+    ["stats", "--from", "2026-02-30T09:00:00Z"],
+    ["list", "--from", "2026-11-31"],
+  ])("audit %s refuses %s %s, which is no day, by the name of the flag", async (name, flag, value) => {
+    const ran = await run(["audit", name, flag, value]);
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+    expect(ran.stderr).toMatch(new RegExp(`^rmm: ${flag} must be a time such as`));
+  });
+
+  it("calls what the server refuses as it was typed; programs get the fields", async () => {
+    const details = [{ path: "dateRange.from", message: "dateRange.from: is before all" }];
+    refused = { status: 400, body: { error: details[0]!.message, code: "VALIDATION_ERROR", details } };
+    // The token is masked wherever an answer has it.
+    const env = { RMM_TOKEN: "token-of-ana" };
+    const ran = await run(["audit", "export", "--from", "1026-01-01"], { env });
+    expect(ran.stderr).toMatch(/^rmm: --from: is before all/);
+    expect(ran.stderr).toContain("`rmm audit export --help`");
+    expect(ran.stderr).not.toMatch(/dateRange|audit-logs/);
+    const told = await run(["audit", "export", "--from", "1026-01-01", "--json"], { env });
+    expect(JSON.parse(told.stderr).error).toMatchObject({ details });
   });
 
   it("writes a file once, with its checksum; its ending chooses the format", async () => {

@@ -7,7 +7,7 @@ import { namesOf } from "../../generic/names.ts";
 import type { Run } from "../../register.ts";
 import { proving, takes } from "../../taken-flags.ts";
 import { refuseUnwritable, writeOutput } from "../provisioning/write-output.ts";
-import { addNarrowing, type Narrowing } from "./narrowing.ts";
+import { addNarrowing, type Narrowing, rangeOf } from "./narrowing.ts";
 
 const formats = ["csv", "json"] as const;
 type Format = (typeof formats)[number];
@@ -71,11 +71,12 @@ async function exportEntries(context: Context, options: ExportOptions): Promise<
     return exportBundleFile(context, options.bundle, org.value && (await namesOf(context).orgId(org.value)));
   }
   const format = formatFor(context, options);
+  const dateRange = rangeOf(context, options);
   await refuseUnwritable(context, options.output);
   const orgId = org.value === undefined ? undefined : await namesOf(context).orgId(org.value);
-  const { from, to, user, action, resource } = options;
+  const { user, action, resource } = options;
   const client = await context.client();
-  const body = { format, orgId, filters: { user, action, resource }, dateRange: { from, to } };
+  const body = { format, orgId, filters: { user, action, resource }, dateRange };
   const { data, response } = await client.auditLogs.export({ body }, { signal: context.shell.signal }).withResponse();
   const facts = typeof data === "string" ? factsOf(response.headers) : data;
   const text = typeof data === "string" ? data : `${JSON.stringify(data, null, 2)}\n`;

@@ -8,7 +8,7 @@ import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
 import { type Bar, bars } from "./bars.ts";
-import { addNarrowing, type Narrowing } from "./narrowing.ts";
+import { addNarrowing, type Narrowing, rangeOf } from "./narrowing.ts";
 
 const reports = ["user-activity", "security-events", "compliance", "stats"] as const;
 type Name = (typeof reports)[number];
@@ -50,9 +50,10 @@ Credential: user
 async function show(context: Context, given: string, range: Narrowing): Promise<number> {
   const name = reports.find((one) => one === given);
   if (name === undefined) throw usageError(`There is no report ${given}${didYouMean(given, reports)}`);
+  const within = rangeOf(context, range);
   const { org } = context.settings;
   const orgId = org.value === undefined ? undefined : await namesOf(context).orgId(org.value);
-  const { result, numbers, chart } = await read(context, name, { ...range, orgId });
+  const { result, numbers, chart } = await read(context, name, { ...within, orgId });
   if (formatOf(context) !== "table") {
     await printResult(context, result, { fields: [] });
     return 0;

@@ -138,9 +138,23 @@ describe("rmm devices list --where", () => {
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("either --where or --conditions")]);
   });
 
-  it("notices a custom field that nobody has defined", async () => {
+  it("warns of a custom field that nobody has defined, which other organizations may have", async () => {
     const { code, stderr } = await run(["list", "--where", "custom.ownr = Ana or custom.owner = Ana"]);
-    expect([code, stderr]).toEqual([0, "--where: there is no custom field ownr (did you mean owner?)\n"]);
+    const warning =
+      "Warning: --where: there is no custom field ownr (did you mean owner?); `rmm custom-fields list` shows those that there are";
+    expect([code, stderr]).toEqual([0, `${warning}\n`]);
+  });
+
+  it("points at the name of such a field where the value would need its definition", async () => {
+    for (const condition of ["custom.foo = 3", "custom.foo > 3", "custom.foo between 1 and 3"]) {
+      const { code, stderr } = await run(["list", "--where", `status = online and ${condition}`]);
+      expect(code, condition).toBe(2);
+      expect(stderr).toMatch(/^rmm: --where: there is no custom field foo\n/);
+      expect(stderr).toContain(`${condition}\n${" ".repeat(22)}${"^".repeat(10)}\n`);
+      expect(stderr).toContain("rmm custom-fields list");
+      expect(stderr).not.toMatch(/Warning|must be a text/);
+    }
+    expect(queries()).toEqual([]);
   });
 
   it("takes a saved filter by its name, narrowed by flags", async () => {

@@ -27,6 +27,7 @@ beforeAll(async () => {
   stub = await stubApi({
     "POST /filters/preview": ({ body }) => previewOf((body as { limit?: number }).limit ?? 10),
     [`POST /filters/${FILTER}/preview`]: (_seen, query) => previewOf(Number(query.get("limit") ?? 10)),
+    [`GET /filters/${FILTER}`]: () => ({ body: { ...filters[0], conditions } }),
     "GET /filters": () => ({ body: { data: filters, total: 1 } }),
     "POST /filters": ({ body }) => ({ status: 201, body: { id: ids.twin, ...(body as object) } }),
     [`PATCH /filters/${FILTER}`]: ({ body }) => ({ body: { ...filters[0], ...(body as object) } }),
@@ -142,6 +143,40 @@ describe("rmm filters preview and run", () => {
     expect(JSON.parse(stdout)).toMatchObject({ data: { totalCount: 1_312, evaluatedAt: "2026-03-02T09:00:00.000Z" } });
     const one = await run(["run", "Kiosks", "--jq", ".data.totalCount"]);
     expect(one.stdout).toBe("1312\n");
+  });
+});
+
+describe("without a condition", () => {
+  it.each(["filters", "saved-filters"])("rmm %s preview says how to write one", async (noun) => {
+    const ran = await command.run([noun, "preview"], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+    expect(ran.stderr).toMatch(/^rmm: Missing: --where \(or --conditions\)\n.*--where 'osType = windows and tags/);
+  });
+
+  it("asks for an expression on a terminal, with an example", async () => {
+    const asked: string[] = [];
+    const ran = await run(["preview"], { tty: true, answers: [where], asked });
+    expect([ran.code, asked]).toEqual([0, ["where, such as osType = windows and tags any [web]"]]);
+    expect(stub.seen.at(-1)?.body).toMatchObject({ conditions });
+  });
+});
+
+describe("a filter that is shown", () => {
+  it("is an expression on a terminal, within its width", async () => {
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", NO_COLOR: "1" };
+    const { stdout } = await run(["get", "Kiosks"], { tty: true, columns: 80, env });
+    expect(stdout).not.toMatch(/CONDITIONS|"field"/);
+    expect(stdout.split("\n").every((line) => line.length <= 80)).toBe(true);
+    const [, shown = ""] = /^WHERE +(.*(?:\n +.*)*)/m.exec(stdout) ?? [];
+    expect(shown).toContain("\n");
+    expect(shown.replace(/\n +/g, " ")).toBe(where.replaceAll("'", ""));
+  });
+
+  it("is conditions for programs and pipes, and where its field is asked for", async () => {
+    const { stdout } = await run(["get", "Kiosks", "--json"], { tty: true });
+    expect(JSON.parse(stdout)).toMatchObject({ conditions });
+    expect((await run(["get", "Kiosks"])).stdout).toContain(`conditions\t${JSON.stringify(conditions)}`);
+    expect((await run(["get", "Kiosks", "--columns", "conditions"], { tty: true })).stdout).toContain("AND");
   });
 });
 

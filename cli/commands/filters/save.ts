@@ -2,6 +2,7 @@ import { type Context, openContext } from "../../context.ts";
 import { CliError, missingInput } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
+import { sampleWhere } from "../../generic/filter-field.ts";
 import { sameName } from "../../generic/name-errors.ts";
 import { namesOf } from "../../generic/names.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
@@ -27,10 +28,10 @@ export const registerSave: Register = async (command, run) => {
       const context = await openContext(shell, globals);
       const { replace, ...options } = command.opts<Record<string, unknown>>();
       if (name === undefined || options["where"] === undefined)
-        throw missingInput([
-          ...(name === undefined ? ["<name>"] : []),
-          ...(options["where"] === undefined ? ["--where"] : []),
-        ]);
+        throw missingInput(
+          [...(name === undefined ? ["<name>"] : []), ...(options["where"] === undefined ? ["--where"] : [])],
+          `Such as: rmm filters save Web --where '${sampleWhere}'`,
+        );
       await checkCredential(context, create!);
       // What is wrong with the expression is told before the server is asked for anything.
       await readWhere(shell, String(options["where"]));

@@ -19,13 +19,18 @@ import { followNewest } from "./follow-newest.ts";
 /** Of the past, to begin with. */
 const FIRST = 10;
 
+const followExample = (name: string): string =>
+  `Go on with what comes:\n  rmm device-logs ${name} reception-pc --follow\n`;
+
 /** `rmm logs diagnostic|events DEVICE --follow`: a line for each entry, and for those that come. */
 export const extendDeviceLogs: Register = async (group, run) => {
+  group.addHelpText("before", followExample("diagnostic"));
   for (const name of ["diagnostic", "events"] as const) {
     const command = group.commands.find((one) => one.name() === name)!;
     const spec = (await commandsOf("device-logs")).find((one) => one.name === name)!;
     command
       .option("--follow", "go on with what comes, until Ctrl-C")
+      .addHelpText("before", followExample(name))
       .addHelpText("after", "\n--follow prints a line for each entry; with --json or --ndjson an object.\n")
       .action((device: string | undefined) =>
         run(async (shell, globals) => {

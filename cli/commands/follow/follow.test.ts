@@ -86,3 +86,10 @@ it("rmm logs diagnostic sends the levels that there are, however they are called
   expect((await run("wran")).stderr).toContain("did you mean warn?");
   expect(seen()).toHaveLength(1);
 });
+
+it("rmm logs --help shows what people call, not agents", async () => {
+  const { stdout } = await command.run(["logs", "--help"]);
+  const [before = ""] = stdout.split("Usage:");
+  expect(before).toContain("rmm device-logs diagnostic reception-pc --follow\n");
+  expect(before).not.toContain("submit");
+});

@@ -87,6 +87,13 @@ describe("rmm groups preview", () => {
     expect([data.joins.length, data.leaves.length, data.stays]).toEqual([1_100, 150, 100]);
   });
 
+  it("tells who leaves by name, whoever joined the group last", async () => {
+    members = [member(9), member(7), member(8)];
+    const ran = await run(["preview", "Tills", "--where", where, "--columns", "change,hostname"]);
+    expect(ran.stdout).toMatch(/leaves\ttill-7\nleaves\ttill-8\nleaves\ttill-9\n$/);
+    expect(ran.stderr).toContain("3 leave (till-7, till-8, till-9)");
+  });
+
   it("is of dynamic groups alone", async () => {
     const ran = await run(["preview", "Desks"]);
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([1, "", expect.stringContaining("NOT_DYNAMIC")]);
@@ -148,4 +155,19 @@ it("rmm groups create --where makes a dynamic group", async () => {
     ...{ type: "dynamic", name: "Tills", orgId: ids.contoso },
     filterConditions: { operator: "AND", conditions: [condition] },
   });
+});
+
+it("rmm groups get shows its filter as an expression", async () => {
+  const plain = { tty: true, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", NO_COLOR: "1" } };
+  const { stdout } = await run(["get", GROUP], plain);
+  expect(stdout).toMatch(/^WHERE +osType = linux$/m);
+  expect((await run(["get", STATIC], plain)).stdout).toMatch(/^NOT SET .*filterConditions/m);
+});
+
+it("rmm groups members lists who is in a group, as devices does", async () => {
+  const listed = await Promise.all(["members", "devices"].map((name) => run([name, "Tills"])));
+  expect(listed.map(({ code }) => code)).toEqual([0, 0]);
+  expect(listed[0]!.stdout).toContain("till-9");
+  expect(listed[0]!.stdout).toBe(listed[1]!.stdout);
+  expect((await run(["--help"])).stdout).toContain("Who is in a group: rmm device-groups devices <group>");
 });

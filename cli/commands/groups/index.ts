@@ -24,7 +24,11 @@ export const extendDeviceGroups: Register = async (group, run) => {
   makesDynamic(named(group, "create"), run, spec("create"));
   asksBefore(named(group, "update"), run, spec("update"));
   showsChange(named(group, "preview"), run, spec("preview"));
-  group.addHelpText("after", "\nAlso: groups is short for device-groups.\n");
+  named(group, "devices").alias("members");
+  group.addHelpText(
+    "after",
+    "\nWho is in a group: rmm device-groups devices <group>; members is the same.\n\nAlso: groups is short for device-groups.\n",
+  );
 };
 
 function makesDynamic(command: Command, run: Run, spec: CommandSpec): void {

@@ -38,7 +38,10 @@ export async function memberChange(
   const present = new Set(members.map(({ deviceId }) => deviceId));
   const unmatched = members.filter(({ deviceId }) => !matching.has(deviceId));
   const foreign = siteId === group.siteId ? [] : await pinnedElsewhere(context, group, unmatched, siteId);
-  const leaves = unmatched.filter((one) => !one.isPinned || foreign.includes(one));
+  // The members come by when they joined.
+  const leaves = unmatched
+    .filter((one) => !one.isPinned || foreign.includes(one))
+    .toSorted((a, b) => a.hostname.localeCompare(b.hostname, "en"));
   const joins = matches.filter(({ id }) => !present.has(id));
   return { joins, leaves, stays: members.length - leaves.length, pinned: unmatched.length - leaves.length };
 }
