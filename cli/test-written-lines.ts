@@ -55,6 +55,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     api: { argv: ["POST", "/enrollment-keys", "-f", "name=hq"], field: "id" },
     "audit export": { argv: [] },
     "audit list": { argv: [], field: "action" },
+    "audit anchors": { argv: [], field: "anchorSeq" },
     "audit prove": { argv: [ids.twin], field: "proof" },
     "audit search": { argv: ["--q", "device"], field: "action" },
     "audit show": { argv: [ids.twin], field: "action" },

@@ -28,6 +28,11 @@ const key = (id: string, name: string) => ({
   ...{ id, name, orgId: ids.contoso, siteId: null, maxUsage: null, usageCount: 0, createdByPrincipalId: null },
   ...{ keyIssuedAt: "2020-01-01T00:00:00.000Z", expiresAt: LATER },
 });
+const anchor = {
+  ...{ type: "anchor", anchorSeq: 1, chainKind: "organization", chainId: ids.contoso, headChainSeq: 1, entryCount: 1 },
+  ...{ headChainHash: "0".repeat(64), merkleRoot: null, prevAnchorHash: null, anchoredAt: "2026-01-01T00:00:00.000Z" },
+  ...{ signature: null, signingKeyId: null },
+};
 const chain = {
   ...{ ok: true, entriesChecked: 1, first: { chainSeq: 1, prevHash: null }, prunedPrefix: false, breakCount: 0 },
   ...{ orgId: null, partnerId: null, head: { chainSeq: 1, chainHash: "ab".repeat(32) }, breaks: [] },
@@ -115,7 +120,7 @@ const answers: Readonly<Record<string, unknown>> = {
       criteria: [{ criterion: "user", wanted: "pat", negated: false, compared: "met" }],
     },
   },
-  "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
+  "GET /audit-logs/anchors": { ...list([anchor]), publicKey: null, publicKeys: [] },
 };
 
 async function answer({ method, path }: Seen) {

@@ -46,7 +46,7 @@ export async function exportBundleFile(context: Context, path: string, orgId: st
   await context.notice(`Verify it with: \`rmm audit verify ${path} --trust anchors.pub\``);
   // Whoever hands over a bundle must not choose its keys too.
   await context.notice(
-    `anchors.pub, fetched another way or time than the bundle: \`rmm api GET /audit-logs/anchors -f each=true --jq '.publicKeys[]' > anchors.pub\``,
+    `anchors.pub holds what \`rmm api GET /audit-logs/anchors -f each=true --jq '.publicKeys[]'\` prints, fetched another way or time than the bundle`,
   );
   return 0;
 }

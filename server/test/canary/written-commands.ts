@@ -221,6 +221,7 @@ export const endless: readonly string[] = ["agent simulate", "webhooks listen"];
 
 /** Hand-written commands without secrets: they send no credential, or the generated commands cover what they send. */
 export const harmless: readonly string[] = [
+  "audit anchors",
   "audit export",
   "audit keys",
   "audit list",
