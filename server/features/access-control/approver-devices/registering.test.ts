@@ -146,7 +146,9 @@ describe.each(databases)("registering approver devices on %s", (database) => {
     const who = await approverWithout(world);
     for (let count = 0; count < 7; count += 1) expect((await register(world, who)).status).toBe(201);
     const sessions = await Promise.all(Array.from({ length: 8 }, () => secondSession(world, who)));
-    const begun = await Promise.all(sessions.map((session) => beginRegistering(world, session)));
+    // One after the other: of more than five who prove who they are at once, the limit of failures stops some.
+    const begun = [];
+    for (const session of sessions) begun.push(await beginRegistering(world, session));
     const answers = await Promise.all(
       begun.map(({ body }, index) =>
         finishRegistering(world, sessions[index] as SignedInUser, new Authenticator().create(body.options, here)),
