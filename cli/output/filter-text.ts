@@ -1,9 +1,9 @@
-/** The fields of a row that hold the conditions of a filter. */
-const filterFields = ["conditions", "filterConditions"] as const;
+/** The fields of an answer that hold the conditions of a filter. */
+const holders = ["conditions", "filterConditions"] as const;
 
 /** Conditions as `--where` writes them, by the field that holds them; nothing where a field holds something else. */
 export async function filterTexts(row: object): Promise<Readonly<Record<string, string>>> {
-  const given = Object.entries(row).filter(([name, value]) => isFilterField(name) && isGroup(value));
+  const given = Object.entries(row).filter(([name, value]) => isHolder(name) && isGroup(value));
   if (given.length === 0) return {};
   // Loaded for a filter alone, for speed.
   const [{ checkFilter }, { printWhere }] = await Promise.all([
@@ -18,6 +18,6 @@ export async function filterTexts(row: object): Promise<Readonly<Record<string, 
   );
 }
 
-const isFilterField = (name: string): boolean => (filterFields as readonly string[]).includes(name);
+const isHolder = (name: string): boolean => (holders as readonly string[]).includes(name);
 
 const isGroup = (value: unknown): boolean => typeof value === "object" && value !== null && "conditions" in value;

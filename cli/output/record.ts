@@ -14,7 +14,10 @@ interface Field {
   readonly name: string;
   readonly value: unknown;
 }
-type Options = Omit<TableOptions, "cell" | "keep" | "shortIds">;
+interface Options extends Omit<TableOptions, "cell" | "keep" | "shortIds"> {
+  /** Filters as expressions, by the field that holds them. */
+  filters?: Readonly<Record<string, string>>;
+}
 type Row = Readonly<Record<string, unknown>>;
 
 /**

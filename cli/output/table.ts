@@ -22,8 +22,6 @@ export interface TableOptions {
   shortIds?: boolean;
   /** How a value is written; default: in one line, a time by how far it is from now. */
   cell?: (value: unknown, nowMs: number) => string;
-  /** Of one object: filters as expressions, by the field that holds them. */
-  filters?: Readonly<Record<string, string>>;
 }
 
 const borderless = {

@@ -39,7 +39,7 @@ const seeded = size ? await seedFleet(db, services, tenant.partnerId, size) : un
 if (size?.facts) await seedFilterFacts(db, services);
 const agents = size?.agents ? await seedAgents(db, services, tenant, size.agents) : undefined;
 if (size?.rules) await seedRules(db, services, { orgId: tenant.orgId, count: size.rules });
-/** An administrator of the partner who has signed in: the token of an access. */
+/** The access token of a new administrator of the partner. */
 async function signedIn(name: string): Promise<string> {
   const now = services.clock.now();
   const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];

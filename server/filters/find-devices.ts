@@ -65,7 +65,7 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     if (isNone) return [];
     if (ids && ids.length <= fewest)
       return (await find<Match & Shown>("some", (all) => all.select(shown), ids)).toSorted(byKey);
-    // Postgres counts them while it looks for the first, or else reads them all the same.
+    // Postgres would read them all to find a thousand, as it does to count them.
     if (ids || dialect === "postgres") return undefined;
     const found = await find<Match & Shown>("wanted", (all) => all.select(shown).limit((eb) => eb.lit(fewest + 1)));
     return found.length > fewest ? undefined : found.toSorted(byKey);
