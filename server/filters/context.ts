@@ -37,13 +37,12 @@ export type DeviceTable =
   | "deviceInterfaces"
   | "deviceNewestMetrics"
   | "deviceSoftware"
-  | "deviceSoftwareReports"
   | "devicePatches"
   | "devicePatchReports"
   | "deviceGroupMembers";
 
 /** Tables in which nearly every device has a row: a set of all would cost more than looking. */
-const ofMost: ReadonlySet<DeviceTable> = new Set(["deviceSoftwareReports", "devicePatchReports"]);
+const ofMost: ReadonlySet<DeviceTable> = new Set(["devicePatchReports"]);
 
 /** For what is negated, or stands beside what others let pass. */
 export const indirect = (at: Context): Context => ({ ...at, direct: false });

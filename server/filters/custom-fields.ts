@@ -3,7 +3,8 @@ import type { FilterCondition } from "#contract/core/filters/condition";
 import { takesOperator, typeOfCustom } from "#contract/core/filters/fields";
 import { momentOf } from "#contract/core/filters/moments";
 import { booleanOf, numberOf, readValue } from "#contract/core/filters/read-value";
-import { customValue, defaultValue, hasNoCustom, isOneOf } from "#server/db/dialect/filter-values";
+import { isOneOf } from "#server/db/dialect/filter-values";
+import { customValue, defaultValue, hasNoCustom, mayHaveText } from "#server/db/dialect/json-values";
 import { compare, type Operand } from "./compare.ts";
 import type { Context } from "./context.ts";
 import type { Definition } from "./definitions.ts";
@@ -57,11 +58,20 @@ function compareReading(at: Context, key: string, reading: Reading, { operator, 
   if (!takesOperator(reading.type, operator)) return at.eb.lit(false);
   const read = readValue({ type: reading.type }, operator, value);
   if (!("value" in read)) return at.eb.lit(false);
-  return compare(at, operandOf(at, key, reading), { operator, value: read.value });
+  const compared = compare(at, operandOf(at, key, reading), { operator, value: read.value });
+  const mayBe = at.dialect === "sqlite" && standsInJson(reading, operator) && mayHaveText(fieldsOf(at), String(value));
+  return mayBe ? at.eb.and([mayBe, compared]) : compared;
 }
 
-function operandOf({ eb, dialect }: Context, key: string, { type, defaultJson, deviceTypes }: Reading): Operand {
-  const fields = eb.ref("devices.customFields");
+const fieldsOf = ({ eb }: Context) => eb.ref("devices.customFields");
+
+/** Whether texts that satisfy the condition have its value in them, and are stored: a default is not. */
+const standsInJson = ({ type, defaultJson }: Reading, operator: FilterCondition["operator"]): boolean =>
+  type === "string" && defaultJson === null && ["equals", "contains", "startsWith", "endsWith"].includes(operator);
+
+function operandOf(at: Context, key: string, { type, defaultJson, deviceTypes }: Reading): Operand {
+  const { eb, dialect } = at;
+  const fields = fieldsOf(at);
   const stored = customValue(fields, key, type, dialect);
   const value = typedDefault(type, defaultJson);
   const kind = type === "date" ? "datetime" : type;

@@ -25,6 +25,8 @@ type Shown = Pick<
 
 /** Up to so many are looked at one by one and sorted here. */
 const FEW = 1_000;
+/** Where no index knows, up to so many pages of them: a page of more is met soon enough in the order of names. */
+const FEW_PAGES = 10;
 /** Of up to so many times as many the database is told which they are among; of more a page is soon met in the order of an index. */
 const SOME = 10;
 
@@ -61,14 +63,15 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
   const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest * SOME);
   const isNone = ids?.length === 0;
   /** All of them with what previews show, unless they are too many to sort. */
-  const few = async (): Promise<(Match & Shown)[] | undefined> => {
+  const few = async (limit: number): Promise<(Match & Shown)[] | undefined> => {
     if (isNone) return [];
     if (ids && ids.length <= fewest)
       return (await find<Match & Shown>("some", (all) => all.select(shown), ids)).toSorted(byKey);
     // Postgres would read them all to find a thousand, as it does to count them.
     if (ids || dialect === "postgres") return undefined;
-    const found = await find<Match & Shown>("wanted", (all) => all.select(shown).limit((eb) => eb.lit(fewest + 1)));
-    return found.length > fewest ? undefined : found.toSorted(byKey);
+    const most = Math.min(fewest, limit * FEW_PAGES);
+    const found = await find<Match & Shown>("wanted", (all) => all.select(shown).limit((eb) => eb.lit(most + 1)));
+    return found.length > most ? undefined : found.toSorted(byKey);
   };
   const walk = async (after: Match | undefined, limit: number) => {
     const rest = (all: Listed) =>
@@ -82,26 +85,35 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     const [counted] = await find<{ total: number }>(ids ? "some" : "all", (all) => all.select(totalOf), ids);
     return Number(counted?.total);
   };
+  const counted = async (limit: number) => {
+    const rows = await find<Match & Shown & { total: number }>(
+      "some",
+      (all) =>
+        inOrder(all, limit)
+          .select(shown)
+          .select((eb) => eb.fn.countAll<number>().over().as("total")),
+      ids,
+    );
+    return { totalCount: Number(rows[0]?.total ?? 0), matches: rows.map(({ total: _, ...match }) => match) };
+  };
   /**
    * How many there are, and the first of them; two threads or connections look at once, unless indexes know enough. What
    * is shown of one is of the moment at which it was judged: who has changed since the walk, and matches no more, is left out.
    */
   const first = async (limit: number) => {
-    if (ids) {
-      const rows = await find<Match & Shown & { total: number }>(
-        "some",
-        (all) =>
-          inOrder(all, limit)
-            .select(shown)
-            .select((eb) => eb.fn.countAll<number>().over().as("total")),
-        ids,
-      );
-      return { totalCount: Number(rows[0]?.total ?? 0), matches: rows.map(({ total: _, ...match }) => match) };
-    }
-    const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
-    const met = matches.map(({ id }) => id);
-    const rows = met.length === 0 ? [] : await find<Match & Shown>("some", (all) => all.select(shown), met);
-    return { totalCount, matches: rows.toSorted(byKey) };
+    if (isNone) return { totalCount: 0, matches: [] };
+    if (ids) return counted(limit);
+    const counting = count();
+    // Nobody may come to wait for it.
+    counting.catch(() => undefined);
+    const all = await few(limit);
+    if (all) return { totalCount: all.length, matches: all.slice(0, limit) };
+    const page = async () => {
+      const met = (await walk(undefined, limit)).map(({ id }) => id);
+      return met.length === 0 ? [] : find<Match & Shown>("some", (rows) => rows.select(shown), met);
+    };
+    const [totalCount, matches] = await Promise.all([counting, page()]);
+    return { totalCount, matches: matches.toSorted(byKey) };
   };
   return { few, walk, count, first };
 }

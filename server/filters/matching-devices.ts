@@ -38,9 +38,7 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
 
 /** How many there are, and what is shown of the first by hostname, then id; 403 for an organization out of reach. */
 export async function countedMatches(call: Call, filter: FilterGroup, { orgId, limit }: Asked) {
-  const { evaluatedAt, few, first } = await finderFor(call, filter, orgId);
-  const all = await few();
-  if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
+  const { evaluatedAt, first } = await finderFor(call, filter, orgId);
   return { ...(await first(limit)), evaluatedAt };
 }
 
@@ -52,7 +50,7 @@ interface Page extends Asked {
 /** A page of them behind one of them; with how many there are in all where that is asked for. */
 export async function nextMatches(call: Call, filter: FilterGroup, { orgId, limit, after, counted }: Page) {
   const { few, walk, count } = await finderFor(call, filter, orgId);
-  const all = await few();
+  const all = await few(limit);
   if (all) {
     const matches = all.filter((one) => !after || byKey(one, after) > 0).slice(0, limit);
     return { matches, total: counted ? all.length : undefined };

@@ -20,5 +20,5 @@ export function compareSoftware(
     titleContains(column("name"), value as string, at.dialect),
   ]);
   if (isPositive) return contains;
-  return eb.and([hasRow(at, "deviceSoftwareReports", () => []), eb.not(contains)]);
+  return eb.and([eb("devices.softwareReported", "=", true), eb.not(contains)]);
 }

@@ -41,7 +41,7 @@ export function hasText(
 ): Expression<SqlBool> {
   const folded = foldCase(text);
   if (isPlain(folded)) {
-    const like = `${place === "start" ? "" : "%"}${escapeLike(folded)}${place === "end" ? "" : "%"}`;
+    const like = likeText(folded, place);
     const plain = withPlainLetters(column, folded, dialect);
     const isSmall = dialect === "sqlite" || (isKey && plain === column);
     return isLikeText(isSmall ? plain : sql<string>`lower(${plain} collate "C")`, like, dialect);
@@ -67,7 +67,8 @@ function withPlainLetters(column: Expression<string | null>, folded: string, dia
 }
 
 /** `%` and `_` mean themselves. */
-const escapeLike = (text: string) => text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
+export const likeText = (text: string, place: Place): string =>
+  `${place === "start" ? "" : "%"}${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}${place === "end" ? "" : "%"}`;
 
 const containsFolded = (folded: string) => `%${folded.replace(/[!%_]/g, (sign) => `!${sign}`)}%`;
 
@@ -100,43 +101,6 @@ export function isOneOf(
     ? sql<SqlBool>`${column} = any(array(select item.value${sql.raw(`::${type}`)} from jsonb_array_elements_text(${json}::jsonb) as item(value)))`
     : sql<SqlBool>`${column} in (select item.value from json_each(${json}) as item)`;
 }
-
-/** What a stored custom value is compared as; the key is a plain word. Null where it is none of the type. */
-export function customValue(
-  fields: Expression<object>,
-  key: string,
-  type: "string" | "number" | "boolean" | "date",
-  dialect: DialectName,
-): Expression<unknown> {
-  if (dialect === "postgres") return sql`${sql.raw(onPostgres[type])}(${fields} -> ${key}::text)`;
-  const path = sql.lit(`$.${key}`);
-  const [kind, value] = [sql`json_type(${fields}, ${path})`, sql`json_extract(${fields}, ${path})`];
-  if (type === "string") return sql`case ${kind} when 'text' then ${value} end`;
-  if (type === "date") return sql`case ${kind} when 'text' then instant_of(${value}) end`;
-  if (type === "number")
-    return sql`case ${kind} when 'integer' then ${value} when 'real' then ${value} when 'text' then number_of(${value}) end`;
-  return sql`case ${kind} when 'true' then 1 when 'false' then 0 when 'text' then case ${value} when 'true' then 1 when 'yes' then 1 when 'false' then 0 when 'no' then 0 end end`;
-}
-
-/** Functions of the migration "fleet filter values". */
-const onPostgres = {
-  string: "rmm_custom_text",
-  number: "rmm_custom_number",
-  boolean: "rmm_custom_boolean",
-  date: "rmm_custom_instant",
-} as const;
-
-/** Devices with nothing stored under this key. */
-export const hasNoCustom = (fields: Expression<object>, key: string, dialect: DialectName): Expression<SqlBool> =>
-  dialect === "postgres"
-    ? sql<SqlBool>`(${fields} ->> ${key}::text) is null`
-    : sql<SqlBool>`coalesce(json_type(${fields}, ${sql.lit(`$.${key}`)}), 'null') = 'null'`;
-
-/** A default of a custom field as `customValue` would read it. */
-export const defaultValue = (value: unknown, type: "string" | "number" | "boolean" | "date", dialect: DialectName) =>
-  dialect === "postgres" ? sql`${value}${sql.raw(`::${columnTypes[type]}`)}` : sql`${value}`;
-
-const columnTypes = { string: "text", number: "float8", boolean: "boolean", date: "timestamptz" } as const;
 
 /** A column as SQLite does not look for it in an index. */
 export const withoutIndex = (column: Expression<string>): Expression<string> => sql<string>`+${column}`;

@@ -52,6 +52,8 @@ export interface DevicesTable {
   enrolledAt: string | null;
   tags: string[];
   customFields: Json;
+  /** Whether software was ever reported; kept by the database. */
+  softwareReported: GeneratedAlways<boolean>;
   lastUser: string | null;
   uptimeSeconds: number | null;
   isHeadless: boolean;
@@ -321,7 +323,7 @@ export const fleetTables = {
     owner: "org+site",
     writtenBy: "fleet/devices",
     partnerKept: true,
-    booleans: ["isVirtual", "isHeadless", "pendingReboot"],
+    booleans: ["isVirtual", "isHeadless", "pendingReboot", "softwareReported"],
     json: ["tags", "customFields"],
   },
   deviceTags: { owner: "org", writtenBy: "fleet/devices" },

@@ -26,6 +26,7 @@ const texts = [
     "𐐨LPHA",
     "line\nend",
     "tab\there",
+    'say "hi", he',
     "10.0.0.1",
     "10.0.0.12",
     "2026-03-29",
@@ -54,6 +55,11 @@ const parts = [
   "0",
   "10.0.0.1",
   "e",
+  '"',
+  ",",
+  "[",
+  "n",
+  "location",
 ];
 const patterns = [
   ...[

@@ -43,9 +43,11 @@ async function countOrgs({ db }: Pick<Call, "db">): Promise<number> {
   return Number((await orgsOf(db, {}, null))[0]?.count ?? 0);
 }
 
-const orgsOf = preparedRows((db) =>
-  db
-    .selectFrom("organizations")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where(visibleInLists),
+const orgsOf = preparedRows(
+  (db) =>
+    db
+      .selectFrom("organizations")
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .where(visibleInLists),
+  { by: "key" },
 );
