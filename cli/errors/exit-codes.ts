@@ -1,8 +1,11 @@
 /** What the exit code of a run means; part of the public interface. `rmm help exit-codes` prints it. */
 export const exitCodes = {
   ok: [0, "done; also an empty list, or nothing to do"],
-  failure: [1, "the API or something else failed, or several items failed, and not all for one reason"],
-  usage: [2, "wrong usage, missing input, or declined"],
+  failure: [
+    1,
+    "the API or something else failed, also where only the server could tell that a value is wrong (400); or several items failed, and not all for one reason",
+  ],
+  usage: [2, "wrong usage, a value that the command itself refuses, missing input, or declined"],
   notFound: [3, "not found"],
   unauthenticated: [4, "not signed in, or a second factor or step-up is needed"],
   forbidden: [5, "not allowed"],

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { CommandSpec } from "../manifest.ts";
 import { specs } from "../test-commands.ts";
+import { leaves } from "../test-leaves.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 
 const all = await specs();
@@ -47,4 +48,30 @@ it("has an example of the contract for every text that must be given", () => {
   ]);
   expect(bare).toEqual([]);
   expect(examplesOf(spec("processes", "kill"))).toContain(" 4711 ");
+});
+
+it("says of conditions and --where that one stands for the other, and where one of both must be given", async () => {
+  const pairs = (await leaves()).flatMap(({ path, command }) => {
+    const described = (long: string) => command.options.find((one) => one.long === long)?.description;
+    const flag = ["--conditions", "--filter-conditions"].find((long) => described(long) !== undefined);
+    const where = described("--where");
+    if (flag === undefined && where === undefined) return [];
+    return [{ line: path.join(" "), flag, conditions: flag && described(flag), where }];
+  });
+  const mustHave: string[] = [];
+  for (const { line, flag, conditions, where } of pairs) {
+    if (flag === undefined) continue;
+    const isRequired = conditions?.includes("this or --where is required") === true;
+    expect(conditions, line).toContain(isRequired ? "(this or --where is required)" : "(or --where)");
+    expect(conditions, line).not.toContain("(required)");
+    expect(where, line).toContain(isRequired ? `(this or ${flag} is required)` : `(or ${flag})`);
+    if (isRequired) mustHave.push(line);
+  }
+  expect(mustHave.sort()).toEqual([
+    "devices query",
+    "saved-filters create",
+    "saved-filters explain",
+    "saved-filters preview",
+  ]);
+  expect(pairs.find(({ line }) => line === "saved-filters save")?.where).toContain("(required)");
 });

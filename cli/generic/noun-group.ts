@@ -4,12 +4,11 @@ import { encodingOption } from "../input/read-text.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { takes } from "../taken-flags.ts";
-import { addWhere } from "../where/option.ts";
 import { commandsOf } from "./commands-of.ts";
 import { endpointFlags, takesFile, takesMany, takesPartner, takesSecretDir } from "./endpoint-flags.ts";
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
-import { filterFieldOf } from "./filter-field.ts";
+import { addWhereBeside, besideWhere } from "./filter-field.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { takesOwnPassword, withOwnPassword, withoutPasswordFlag } from "./own-password.ts";
 import { describeParam, placeholderOf } from "./path-params.ts";
@@ -41,8 +40,8 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
     command.argument(`[${placeholderOf(param).slice(1, -1)}]`, describeParam(spec, param));
   command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
   const asked = withOwnPassword(spec, {});
-  addFieldFlags(command, asked);
-  if (filterFieldOf(spec)) addWhere(command);
+  addFieldFlags(command, besideWhere(asked));
+  addWhereBeside(command, asked);
   if (takesOwnPassword(spec)) command.option(...withoutPasswordFlag);
   if (takesPartner(spec))
     command.option("--partner <partner>", "partner in which names are looked up (slug, name or id)");

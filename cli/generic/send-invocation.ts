@@ -1,7 +1,9 @@
 import type { CommandSpec } from "../manifest.ts";
-import { isForPrograms, printResult } from "../output/print.ts";
+import { formatOf, isForPrograms, printResult } from "../output/print.ts";
 import { deadSecret, replayOf } from "../provisioning/replay.ts";
+import { writeTo } from "../shell.ts";
 import { renewingOf } from "./commands-of.ts";
+import { doneText, isBareSuccess } from "./done-text.ts";
 import { dryRun } from "./dry-run.ts";
 import { existingRows } from "./existing.ts";
 import { warnOfGit } from "./git-warning.ts";
@@ -58,6 +60,14 @@ async function remedyFor({ noun }: CommandSpec, secret: "stale" | "gone", made: 
   return `\`rmm ${noun} ${renewing.name} ${id}\` gives it a new one`;
 }
 
+/** People are told what was done, where an answer says no more than that it was. */
+async function printAnswer({ context, spec, given }: Invocation, draft: Draft, result: unknown): Promise<void> {
+  const isForPeople = formatOf(context) === "table" && context.globals.columns === undefined;
+  if (isForPeople && isBareSuccess(result))
+    return writeTo(context.shell, "stdout", `${doneText(spec, given, draft)}\n`);
+  await printResult(context, result, { fields: spec.fields });
+}
+
 async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   const { context, spec, given } = invocation;
   const { options, exitOf, finish, stream } = given;
@@ -89,7 +99,7 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   }
   const namesake = await existing.namesake(draft);
   const result = await send(client, context, spec, draft);
-  await (given.print?.(result) ?? printResult(context, result, { fields: spec.fields }));
+  await (given.print?.(result) ?? printAnswer(invocation, draft, result));
   if (namesake !== undefined) await context.notice(`Warning: ${namesake}`);
   await sayNotes(result);
   return exitOf?.(result) ?? 0;

@@ -60,6 +60,17 @@ function endOfPart(text: string): number {
   return ends.find((end) => end > text.length / 3) ?? text.length;
 }
 
+/** As much as there is room for, with a mark where there is more. */
+export function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let kept = "";
+  for (const char of text) {
+    if (stringWidth(`${kept}${char}…`) > width) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
 /** For people only: what a program reads has one line for each message. */
 export const fitted = (shell: Pick<Shell, "isTty" | "columns">, line: string, hang = line.search(/\S|$/)): string =>
   shell.isTty.stderr ? wrapWords(line, shell.columns, hang) : line;

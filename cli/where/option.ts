@@ -8,5 +8,8 @@ export interface WhereOption {
 export const WHERE = "--where";
 
 /** Adds `--where` to a command; nothing of the language is loaded for that. */
-export const addWhere = (command: Command): Command =>
-  command.option(`${WHERE} <expression>`, "those that match: 'osType = macos and tags any [web]'; @file reads it");
+export const addWhere = (command: Command, note = ""): Command =>
+  command.option(
+    `${WHERE} <expression>`,
+    `those that match: 'osType = macos and tags any [web]'; @file reads it${note}`,
+  );

@@ -1,5 +1,6 @@
 import stringWidth from "string-width";
 import { printable } from "../../output/escape.ts";
+import { cut } from "../../output/wrap.ts";
 
 export type Bar = readonly [label: string, count: number];
 
@@ -21,14 +22,4 @@ export function bars(counts: readonly Bar[], width: number): string[] {
     const space = " ".repeat(widest - stringWidth(label) + GAP);
     return `${label}${space}${String(count).padStart(numbers)}${" ".repeat(GAP)}${bar}`;
   });
-}
-
-function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  let kept = "";
-  for (const char of text) {
-    if (stringWidth(`${kept}${char}…`) > width) break;
-    kept += char;
-  }
-  return `${kept}…`;
 }

@@ -8,10 +8,9 @@ import { addEndpoint } from "../../generic/noun-group.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { checkFields } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
-import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
 import { followNewest } from "../follow/follow-newest.ts";
-import { lineColumnsOf, lineOf } from "../webhooks/line-of.ts";
+import { entryTeller } from "./tell-entries.ts";
 
 const specOf = (name: string) => commands.find((one) => one.name === name)!;
 
@@ -57,7 +56,8 @@ const examples = `Examples:
   rmm audit tail -f --org contoso-dental --action device.
 `;
 const help = `
-A line for each entry; with --json or --ndjson an object.
+A line for each entry; with --json or --ndjson an object. A terminal shows the
+day once, and cuts what a line has no room for; --wide shows all of it.
 
 Permission: audit:read
 Credential: user
@@ -88,9 +88,8 @@ async function tail(context: Context, { follow, lines, user, action, resource }:
   };
   const list = (signal: AbortSignal) =>
     client.auditLogs.logs({ query: { ...query, limit: Math.min(100, first), skipCount: true } }, { signal });
-  const columns = lineColumnsOf(spec, {});
-  if (follow) return followNewest(context, { columns, first, list });
-  const shown = await (await list(context.shell.signal)).toArray({ limit: first });
-  for (const entry of shown.reverse()) await writeTo(context.shell, "stdout", `${lineOf(context, entry, columns)}\n`);
+  const tell = entryTeller(context, spec);
+  if (follow) return followNewest(context, { tell, first, list });
+  await tell((await (await list(context.shell.signal)).toArray({ limit: first })).reverse());
   return exitCode("ok");
 }

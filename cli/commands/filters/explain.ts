@@ -24,8 +24,11 @@ export const registerExplain: Register = (command, run) => {
     .description("Turn an expression into the conditions that the API takes, or conditions into an expression")
     .addHelpText("before", examples)
     .addHelpText("after", help);
-  addWhere(command)
-    .option("--conditions <path>", "print the expression of conditions in a JSON file, or - for stdin")
+  addWhere(command, " (this or --conditions is required)")
+    .option(
+      "--conditions <path>",
+      "print the expression of conditions in a JSON file, or - for stdin (this or --where is required)",
+    )
     .action(() =>
       run(async (shell, globals) => {
         checkFields(globals, { fields });
@@ -54,7 +57,7 @@ async function explain(context: Context, { where, conditions }: ExplainOptions):
     else await writeTo(context.shell, "stdout", `${JSON.stringify(filter, null, 2)}\n`);
     return 0;
   }
-  if (conditions === undefined) throw missingInput(["--where"], "Or --conditions with a JSON file");
+  if (conditions === undefined) throw missingInput(["--where (or --conditions)"]);
   const filter = await conditionsIn(context, conditions);
   const text = printWhere(filter);
   if (isForPrograms(context)) await printResult(context, { where: text, conditions: filter }, { fields });

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { filterFields } from "#contract/core/filters/fields";
 import type { Stub } from "#sdk/stub-server";
 import { ids, stubApi } from "../../test-api.ts";
 import { type RunOptions, testCommand } from "../../test-shell.ts";
@@ -177,6 +178,42 @@ describe("a filter that is shown", () => {
     expect(JSON.parse(stdout)).toMatchObject({ conditions });
     expect((await run(["get", "Kiosks"])).stdout).toContain(`conditions\t${JSON.stringify(conditions)}`);
     expect((await run(["get", "Kiosks", "--columns", "conditions"], { tty: true })).stdout).toContain("AND");
+  });
+});
+
+describe("rmm filters fields", () => {
+  const names = (stdout: string) =>
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t")[0]!);
+
+  it("lists all by name, without a server", async () => {
+    const { code, stdout } = await run(["fields"], { env: {} });
+    const listed = names(stdout);
+    expect([code, listed.length]).toEqual([0, Object.keys(filterFields).length + 1]);
+    expect(listed).toEqual([...listed].sort((one, other) => one.localeCompare(other, "en")));
+    const json = await run(["fields", "--json"], { env: {} });
+    expect(Object.keys(JSON.parse(json.stdout)[0])).toEqual(["name", "type", "operators", "values", "about"]);
+  });
+
+  it("narrows them to those with a text in name, type, values or meaning, all on one screen", async () => {
+    expect(names((await run(["fields", "--search", "DISK"], { env: {} })).stdout)).toEqual([
+      "hardware.diskTotalGb",
+      "metrics.diskPercent",
+    ]);
+    expect(names((await run(["fields", "--search", "offline"], { env: {} })).stdout)).toEqual([
+      "status",
+      "watchdogStatus",
+    ]);
+    expect(names((await run(["fields", "--search", "enum processor"], { env: {} })).stdout)).toEqual(["architecture"]);
+    const shown = await run(["fields", "--search", "disk"], { tty: true, columns: 80, env: { NO_COLOR: "1" } });
+    expect(`${shown.stdout}${shown.stderr}`.split("\n").length).toBeLessThan(24);
+    expect(shown.stderr).toMatch(/^number: =/);
+    const all = await run(["fields"], { tty: true, columns: 80, env: {} });
+    expect(all.stderr).toContain("--search disk");
+    const none = await run(["fields", "--search", "xyz"], { env: {} });
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, "", expect.stringContaining('No field has "xyz"')]);
   });
 });
 

@@ -23,7 +23,7 @@ export const registerSave: Register = async (command, run) => {
     .option("--replace", "change the filter of that name, where there is one")
     .addHelpText("before", examples)
     .addHelpText("after", help);
-  addWhere(command).action((name: string | undefined) =>
+  addWhere(command, " (required)").action((name: string | undefined) =>
     run(async (shell, globals) => {
       const context = await openContext(shell, globals);
       const { replace, ...options } = command.opts<Record<string, unknown>>();

@@ -13,7 +13,8 @@ import { runEndpoint } from "../../generic/run-endpoint.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { checkFields } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
-import { lineColumnsOf } from "../webhooks/line-of.ts";
+import { writeTo } from "../../shell.ts";
+import { lineColumnsOf, lineOf } from "../webhooks/line-of.ts";
 import { followNewest } from "./follow-newest.ts";
 
 /** Of the past, to begin with. */
@@ -75,5 +76,9 @@ async function follows(context: Context, spec: CommandSpec, { params, query }: D
   const ask = { params: { id: params["id"] as string }, query: { ...query, limit: 100 } };
   const list = (signal: AbortSignal): AsyncIterable<{ id: string }> =>
     spec.name === "events" ? deviceLogs.events(ask, { signal }) : deviceLogs.diagnostic(ask, { signal });
-  return followNewest(context, { columns: lineColumnsOf(spec, {}), first: FIRST, list });
+  const columns = lineColumnsOf(spec, {});
+  const tell = async (rows: readonly object[]) => {
+    for (const row of rows) await writeTo(context.shell, "stdout", `${lineOf(context, row, columns)}\n`);
+  };
+  return followNewest(context, { tell, first: FIRST, list });
 }

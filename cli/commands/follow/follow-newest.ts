@@ -1,8 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Context } from "../../context.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
-import { writeTo } from "../../shell.ts";
-import { type LineColumn, lineOf } from "../webhooks/line-of.ts";
 
 const EVERY_MS = 2_000;
 const REMEMBERED_MAX = 20_000;
@@ -11,7 +9,8 @@ const NEW_MAX = 2_000;
 
 /** A list without end. */
 export interface Followed<Row extends { readonly id: string }> {
-  readonly columns: readonly LineColumn[];
+  /** Writes those that are new, the oldest first. */
+  tell(rows: readonly Row[]): Promise<void>;
   /** Of the past, to begin with. */
   readonly first: number;
   /** The newest first. */
@@ -20,10 +19,9 @@ export interface Followed<Row extends { readonly id: string }> {
 
 /** A line for each of the last ones and for each that comes, the oldest first, until Ctrl-C. */
 export async function followNewest<Row extends { readonly id: string }>(
-  context: Context,
-  { columns, first, list }: Followed<Row>,
+  { shell: { signal } }: Context,
+  { tell, first, list }: Followed<Row>,
 ): Promise<number> {
-  const { signal } = context.shell;
   const known = new Set<string>();
   for (let begins = true; !signal.aborted; begins = false) {
     const fresh: Row[] = [];
@@ -32,10 +30,8 @@ export async function followNewest<Row extends { readonly id: string }>(
       if (known.has(row.id) || fresh.length >= most) break;
       fresh.push(row);
     }
-    for (const row of fresh.reverse()) {
-      known.add(row.id);
-      await writeTo(context.shell, "stdout", `${lineOf(context, row, columns)}\n`);
-    }
+    await tell(fresh.reverse());
+    for (const { id } of fresh) known.add(id);
     for (const id of known) {
       if (known.size <= REMEMBERED_MAX) break;
       known.delete(id);

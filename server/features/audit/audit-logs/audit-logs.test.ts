@@ -1,41 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedWorld, type World } from "#fixtures/world";
-import {
-  type DatabaseName,
-  databases,
-  type SignedInUser,
-  startTestServer,
-  type TestServer,
-} from "../../../test/harness.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { auditedServer } from "../../../test/audited-server.ts";
+import { type DatabaseName, databases } from "../../../test/harness.ts";
 import { verifyAllLimit, verifyLimit, verifySubject } from "./verify.ts";
 
 describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database, { name: "Dana Ortiz" });
 
   beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, name: "Dana Ortiz" });
     for (const [name, timezone] of [
       ["North", "UTC"],
       ["50%OFF", "UTC"],
       ["PC_01", "UTC"],
     ]) {
-      await server.request("POST", "/orgs/sites", {
-        token: admin.token,
-        body: { orgId: world.a.orgId, name, timezone },
+      await here.server.request("POST", "/orgs/sites", {
+        token: here.admin.token,
+        body: { orgId: here.world.a.orgId, name, timezone },
       });
     }
-    await server.settled();
+    await here.server.settled();
   });
-  afterAll(() => server?.stop());
 
-  const read = (path: string, token = admin.token) => server.request("GET", `/audit-logs${path}`, { token });
+  const read = (path: string, token = here.admin.token) => here.server.request("GET", `/audit-logs${path}`, { token });
 
   it("shows who did what, newest first, with names instead of ids", async () => {
-    const { body } = await read(`?action=site.create&orgId=${world.a.orgId}`);
+    const { body } = await read(`?action=site.create&orgId=${here.world.a.orgId}`);
     expect(body.pagination).toMatchObject({ total: 3, totalPages: 1 });
     expect(body.entries.map((entry: { resource: string }) => entry.resource)).toEqual(["PC_01", "50%OFF", "North"]);
     expect(body.entries[0]).toMatchObject({
@@ -43,7 +31,7 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
       resourceType: "site",
       user: { name: "Dana Ortiz", role: "user" },
     });
-    expect(body.entries[0].sessionId).toBe(admin.sessionId);
+    expect(body.entries[0].sessionId).toBe(here.admin.sessionId);
   });
 
   it("filters literally: wildcards mean themselves (C13)", async () => {
@@ -62,7 +50,7 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
   });
 
   it("reads a date as that whole UTC day, on both ends (C36)", async () => {
-    const day = server.clock.now().slice(0, 10);
+    const day = here.server.clock.now().slice(0, 10);
     expect((await read(`?from=${day}&to=${day}&action=site.create`)).body.pagination.total).toBe(3);
     expect((await read(`?to=2026-03-01&action=site.create`)).body.pagination.total).toBe(0);
     expect((await read("?from=yesterday")).status).toBe(400);
@@ -81,7 +69,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
 
   it("names who acted as they were called then", async () => {
     const rename = (name: string) =>
-      server.request("PATCH", "/users/me", { token: admin.token, body: { name } }).then(() => server.settled());
+      here.server
+        .request("PATCH", "/users/me", { token: here.admin.token, body: { name } })
+        .then(() => here.server.settled());
     const namesOf = async (path: string) => {
       const { body } = await read(`${path}?action=site.create`);
       return (body.entries ?? body.data).map(({ user }: { user: { name: string } }) => user.name);
@@ -100,24 +90,27 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
   });
 
   it("shows customers nothing of the partner's chain and other tenants nothing at all", async () => {
-    await server.request("PATCH", "/orgs/partners/me", { token: admin.token, body: { name: "Alpha renamed" } });
-    await server.settled();
-    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
-    const stranger = await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId });
+    await here.server.request("PATCH", "/orgs/partners/me", {
+      token: here.admin.token,
+      body: { name: "Alpha renamed" },
+    });
+    await here.server.settled();
+    const customer = await here.server.signIn({ role: "Org Admin", orgId: here.world.a.orgId });
+    const stranger = await here.server.signIn({ role: "Partner Admin", partnerId: here.world.b.partnerId });
     expect((await read("?action=partner.settings.update")).body.pagination.total).toBe(1);
     expect((await read("?action=partner.settings.update", customer.token)).body.pagination.total).toBe(0);
     expect((await read("?action=site.create", customer.token)).body.pagination.total).toBe(3);
     expect((await read("?action=site.create", stranger.token)).body.pagination.total).toBe(0);
-    expect((await read(`?orgId=${world.a.orgId}`, stranger.token)).body.code).toBe("ORG_ACCESS_DENIED");
+    expect((await read(`?orgId=${here.world.a.orgId}`, stranger.token)).body.code).toBe("ORG_ACCESS_DENIED");
   });
 
   it("keeps what was recorded of an organization that was deleted", async () => {
-    const made = await server.request("POST", "/orgs/organizations", {
-      token: admin.token,
+    const made = await here.server.request("POST", "/orgs/organizations", {
+      token: here.admin.token,
       body: { name: "Gone", slug: "gone" },
     });
-    await server.request("DELETE", `/orgs/organizations/${made.body.id}`, { token: admin.token });
-    await server.settled();
+    await here.server.request("DELETE", `/orgs/organizations/${made.body.id}`, { token: here.admin.token });
+    await here.server.settled();
     const { body } = await read("/logs?resource=Gone");
     expect(body.data.map((entry: { action: string }) => entry.action)).toEqual([
       "organization.delete",
@@ -126,9 +119,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
   });
 
   it("verifies each chain, anchors what it found, and names the key that proves it", async () => {
-    for (const selector of [{ orgId: world.a.orgId }, { partnerId: world.a.partnerId }]) {
-      const { status, body } = await server.request("POST", "/audit-logs/verify", {
-        token: admin.token,
+    for (const selector of [{ orgId: here.world.a.orgId }, { partnerId: here.world.a.partnerId }]) {
+      const { status, body } = await here.server.request("POST", "/audit-logs/verify", {
+        token: here.admin.token,
         body: selector,
       });
       expect(status).toBe(200);
@@ -136,45 +129,53 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
       expect(body.entriesChecked).toBeGreaterThan(0);
       expect(body.anchors.latest.headChainSeq).toBe(body.head.chainSeq);
     }
-    const anchors = await read(`/anchors?orgId=${world.a.orgId}`);
+    const anchors = await read(`/anchors?orgId=${here.world.a.orgId}`);
     expect(anchors.body.data.length).toBeGreaterThan(0);
     expect(anchors.body.publicKey).toMatch(/^[A-Za-z0-9+/=]+$/);
     expect(anchors.body.publicKeys).toEqual([anchors.body.publicKey]);
     expect(
-      (await server.request("POST", "/audit-logs/verify", { token: admin.token, body: { chain: "system" } })).body.code,
+      (await here.server.request("POST", "/audit-logs/verify", { token: here.admin.token, body: { chain: "system" } }))
+        .body.code,
     ).toBe("FORBIDDEN");
   });
 
   it("verifies no chain that nobody named, but the one an organization has; a partner's only to whoever sees all of it", async () => {
-    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
-    const system = await server.signIn({ role: "System Admin" });
-    const selected = await server.signIn({
-      ...{ role: "Partner Admin", partnerId: world.a.partnerId, orgAccess: "selected", orgIds: [world.a.orgId] },
+    const customer = await here.server.signIn({ role: "Org Admin", orgId: here.world.a.orgId });
+    const system = await here.server.signIn({ role: "System Admin" });
+    const selected = await here.server.signIn({
+      ...{
+        role: "Partner Admin",
+        partnerId: here.world.a.partnerId,
+        orgAccess: "selected",
+        orgIds: [here.world.a.orgId],
+      },
     });
     const verify = async (token: string, body: object) => {
-      const answer = await server.request("POST", "/audit-logs/verify", { token, body });
+      const answer = await here.server.request("POST", "/audit-logs/verify", { token, body });
       return answer.body.code ?? answer.body.orgId ?? answer.body.partnerId ?? answer.body.ok;
     };
-    for (const { token } of [admin, system, selected]) {
+    for (const { token } of [here.admin, system, selected]) {
       expect(await verify(token, {})).toBe("VALIDATION_ERROR");
       expect((await read("/anchors", token)).body.code).toBe("VALIDATION_ERROR");
-      expect(await verify(token, { orgId: world.a.orgId, partnerId: world.a.partnerId })).toBe("VALIDATION_ERROR");
+      expect(await verify(token, { orgId: here.world.a.orgId, partnerId: here.world.a.partnerId })).toBe(
+        "VALIDATION_ERROR",
+      );
     }
-    expect(await verify(customer.token, {})).toBe(world.a.orgId);
+    expect(await verify(customer.token, {})).toBe(here.world.a.orgId);
     expect(await verify(system.token, { chain: "system" })).toBe(true);
-    expect(await verify(selected.token, { orgId: world.a.orgId })).toBe(world.a.orgId);
-    expect(await verify(selected.token, { orgId: world.a.secondOrgId })).toBe("ORG_ACCESS_DENIED");
-    expect(await verify(selected.token, { partnerId: world.a.partnerId })).toBe("FULL_PARTNER_ACCESS_REQUIRED");
-    expect(await verify(admin.token, { partnerId: world.b.partnerId })).toBe("PARTNER_ACCESS_DENIED");
+    expect(await verify(selected.token, { orgId: here.world.a.orgId })).toBe(here.world.a.orgId);
+    expect(await verify(selected.token, { orgId: here.world.a.secondOrgId })).toBe("ORG_ACCESS_DENIED");
+    expect(await verify(selected.token, { partnerId: here.world.a.partnerId })).toBe("FULL_PARTNER_ACCESS_REQUIRED");
+    expect(await verify(here.admin.token, { partnerId: here.world.b.partnerId })).toBe("PARTNER_ACCESS_DENIED");
     expect(await verify(system.token, { orgId: "0190c0de-0000-7000-8000-00000000beef" })).toBe("ORG_ACCESS_DENIED");
   });
 
   it("runs two verifications of one caller at once, and tells the third to wait without counting it", async () => {
-    const { token, userId } = await server.signIn({ role: "System Admin" });
-    const { a, b } = world;
+    const { token, userId } = await here.server.signIn({ role: "System Admin" });
+    const { a, b } = here.world;
     const answers = await Promise.all(
       [{ orgId: a.orgId }, { orgId: a.orgId }, { orgId: b.orgId }, { partnerId: a.partnerId }].map((body) =>
-        server.request("POST", "/audit-logs/verify", { token, body }),
+        here.server.request("POST", "/audit-logs/verify", { token, body }),
       ),
     );
     const busy = answers.filter(({ status }) => status === 429);
@@ -183,29 +184,30 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     // which may be both of that one.
     expect([1, 2]).toContain(busy.length);
     expect(Number(busy[0]?.headers.get("retry-after"))).toBeLessThanOrEqual(5);
-    expect(await server.services.limiter.peek(verifyAllLimit, userId)).toMatchObject({ allowed: true });
+    expect(await here.server.services.limiter.peek(verifyAllLimit, userId)).toMatchObject({ allowed: true });
     expect(answers[0]?.body.verifiedAt === answers[1]?.body.verifiedAt || busy.includes(answers[1]!)).toBe(true);
   });
 
   it("allows thirty verifications of a chain an hour, beside those of other chains", async () => {
-    const eager = await server.signIn({ role: "System Admin" });
-    const chain = { kind: "organization", id: world.b.orgId } as const;
+    const eager = await here.server.signIn({ role: "System Admin" });
+    const chain = { kind: "organization", id: here.world.b.orgId } as const;
     const subject = verifySubject(eager.userId, chain);
-    await server.services.limiter.take(verifyLimit, subject, 29);
+    await here.server.services.limiter.take(verifyLimit, subject, 29);
     const of = (orgId: string) => ({ token: eager.token, body: { orgId } });
-    const other = () => server.request("POST", "/audit-logs/verify", of(world.a.orgId));
-    const verify = () => server.request("POST", "/audit-logs/verify", of(world.b.orgId));
+    const other = () => here.server.request("POST", "/audit-logs/verify", of(here.world.a.orgId));
+    const verify = () => here.server.request("POST", "/audit-logs/verify", of(here.world.b.orgId));
     expect((await verify()).status).toBe(200);
     const refused = await verify();
     expect([refused.status, refused.body.code]).toEqual([429, "RATE_LIMITED"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await other()).status).toBe(200);
-    await server.services.limiter.take(verifyAllLimit, eager.userId, 1_998);
-    const ofOther = verifySubject(eager.userId, { kind: "organization", id: world.a.orgId });
-    await server.services.limiter.take(verifyLimit, ofOther, 28);
+    await here.server.services.limiter.take(verifyAllLimit, eager.userId, 1_998);
+    const ofOther = verifySubject(eager.userId, { kind: "organization", id: here.world.a.orgId });
+    await here.server.services.limiter.take(verifyLimit, ofOther, 28);
     expect((await other()).status).toBe(429);
-    expect((await server.services.limiter.peek(verifyLimit, ofOther)).allowed, "what is refused takes no slot").toBe(
-      true,
-    );
+    expect(
+      (await here.server.services.limiter.peek(verifyLimit, ofOther)).allowed,
+      "what is refused takes no slot",
+    ).toBe(true);
   });
 });

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedWorld, type World } from "#fixtures/world";
+import { beforeAll, describe, expect, it } from "vitest";
 import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
-import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { auditedServer } from "../../../test/audited-server.ts";
+import { databases } from "../../../test/harness.ts";
 
 const MIDNIGHT = "2026-03-31T00:00:00.000Z";
 const NOON = "2026-03-31T12:00:00.000Z";
@@ -16,35 +14,27 @@ const lists = ["", "/logs", "/search"];
 const reports = ["/reports/user-activity", "/reports/security-events", "/reports/compliance", "/stats"];
 
 describe.each(databases)("bounds of a range of audit entries on %s", (database) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database);
 
   beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
     const entries = instants.flatMap((instant) =>
       (["user.login", "organization.update"] as const).map((action) =>
         auditEntry(
           {
-            ...{ orgId: world.a.orgId, actorType: action === "user.login" ? "user" : "system", action },
+            ...{ orgId: here.world.a.orgId, actorType: action === "user.login" ? "user" : "system", action },
             ...{ resourceName: instant, result: "success" },
           },
           { now: new Date(instant) },
         ),
       ),
     );
-    await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries));
-    server.services.wakeAuditWriter();
-    await server.settled();
+    await here.record(entries);
   });
-  afterAll(() => server?.stop());
 
-  const read = (path: string) => server.request("GET", `/audit-logs${path}`, { token: admin.token });
+  const read = (path: string) => here.server.request("GET", `/audit-logs${path}`, { token: here.admin.token });
   const exported = (dateRange: object) =>
-    server.request("POST", "/audit-logs/export", {
-      token: admin.token,
+    here.server.request("POST", "/audit-logs/export", {
+      token: here.admin.token,
       body: { filters: { action: "user.login" }, dateRange },
     });
   const asked = (range: Record<string, string>) =>

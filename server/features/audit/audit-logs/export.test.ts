@@ -1,12 +1,10 @@
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { csvLine, guarded, unguarded } from "#contract/core/csv";
-import { seedWorld, type World } from "#fixtures/world";
 import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
-import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { auditedServer } from "../../../test/audited-server.ts";
+import { databases, type SignedInUser } from "../../../test/harness.ts";
 import { EXPORTED_MAX } from "./export.ts";
 
 const header =
@@ -41,39 +39,26 @@ describe("a line of CSV", () => {
 });
 
 describe.each(databases)("exports of the audit log on %s", (database) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database);
 
-  beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
-  });
-  afterAll(() => server?.stop());
-
-  const send = (method: string, path: string, body?: object, who = admin) =>
-    server.request(method, path, { token: who.token, ...(body ? { body } : {}) });
-  const asJson = (body: object = {}, who = admin) => send("POST", "/audit-logs/export", body, who);
-  const asCsv = (query = "", who = admin) => send("GET", `/audit-logs/export${query}`, undefined, who);
-  const listed = (query: string, who = admin) =>
+  const send = (method: string, path: string, body?: object, who = here.admin) =>
+    here.server.request(method, path, { token: who.token, ...(body ? { body } : {}) });
+  const asJson = (body: object = {}, who = here.admin) => send("POST", "/audit-logs/export", body, who);
+  const asCsv = (query = "", who = here.admin) => send("GET", `/audit-logs/export${query}`, undefined, who);
+  const listed = (query: string, who = here.admin) =>
     send("GET", `/audit-logs/logs?limit=100${query}`, undefined, who).then(({ body }) => body);
   /** Entries that are written as they are. */
   const plant = async (events: Partial<Parameters<typeof auditEntry>[0]>[]) => {
     const entries = events.map((event, at) =>
       auditEntry(
-        { orgId: world.a.orgId, action: "site.update", actorType: "user", result: "success", ...event },
-        { now: new Date(server.clock.nowMs() + at) },
+        { orgId: here.world.a.orgId, action: "site.update", actorType: "user", result: "success", ...event },
+        { now: new Date(here.server.clock.nowMs() + at) },
       ),
     );
-    for (let at = 0; at < entries.length; at += 500)
-      await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries.slice(at, at + 500)));
-    server.services.wakeAuditWriter();
-    await server.settled();
-    return entries.map(({ id }) => id);
+    return here.record(entries);
   };
   const recorded = async () => {
-    await server.settled();
+    await here.server.settled();
     const { data } = await listed("&action=audit_logs.export");
     return data as { user: { id: string }; result: string; details: Record<string, unknown> }[];
   };
@@ -129,14 +114,14 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
     const name = '=HYPERLINK("http://x","y") 日本';
     // The entry of a change has the name from before it.
     for (const next of [name, "Alpha One"]) {
-      const renamed = await server.request("PATCH", `/orgs/organizations/${world.a.orgId}`, {
-        token: admin.token,
+      const renamed = await here.server.request("PATCH", `/orgs/organizations/${here.world.a.orgId}`, {
+        token: here.admin.token,
         body: { name: next },
         headers: { "user-agent": "@SUM(1)" },
       });
       expect(renamed.status).toBe(200);
     }
-    await server.settled();
+    await here.server.settled();
     for (const [query, wanted] of [
       ["?action=ticket.update", { ...formulas, actorName: "=4" }],
       ["?resource=HYPERLINK", { resourceName: name, userAgent: "@SUM(1)" }],
@@ -159,26 +144,26 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
   it("is recorded itself, with what it held and what was asked (C30)", async () => {
     const range = { from: "2020-01-01", to: "2020-01-02" };
     await asJson({ filters: { action: "site", user: "ana" }, dateRange: range });
-    await asCsv(`?orgId=${world.a.orgId}&action=site.update`);
+    await asCsv(`?orgId=${here.world.a.orgId}&action=site.update`);
     const [second, first] = await recorded();
-    expect(first).toMatchObject({ user: { id: admin.userId }, result: "success" });
+    expect(first).toMatchObject({ user: { id: here.admin.userId }, result: "success" });
     expect(first?.details).toMatchObject({
       ...{ format: "json", rowCount: 0, total: 0, truncated: false, filters: { action: "site", user: "ana" } },
       dateRange: { from: "2020-01-01T00:00:00.000Z", to: "2020-01-02T23:59:59.999Z" },
     });
-    const total = (await listed(`&orgId=${world.a.orgId}&action=site.update`)).pagination.total;
+    const total = (await listed(`&orgId=${here.world.a.orgId}&action=site.update`)).pagination.total;
     expect(second?.details).toMatchObject({
       ...{ format: "csv", rowCount: total, total, dateRange: {} },
-      filters: { action: "site.update", orgId: world.a.orgId },
+      filters: { action: "site.update", orgId: here.world.a.orgId },
     });
   });
 
   it("takes one actor, and everything that a list takes", async () => {
-    const other = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    const other = await here.server.signIn({ role: "Partner Admin", partnerId: here.world.a.partnerId });
     await plant([
       { action: "role.update", actorId: other.userId, resourceName: "by other" },
-      { action: "role.update", actorId: admin.userId, resourceName: "by admin" },
-      { action: "role.update", actorId: admin.userId, orgId: world.a.secondOrgId, resourceName: "elsewhere" },
+      { action: "role.update", actorId: here.admin.userId, resourceName: "by admin" },
+      { action: "role.update", actorId: here.admin.userId, orgId: here.world.a.secondOrgId, resourceName: "elsewhere" },
     ]);
     const names = async (query: string) =>
       rowsOf((await asCsv(`?action=role.update${query}`)).body)
@@ -186,7 +171,7 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
         .toReversed();
     expect(await names("")).toEqual(["by other", "by admin", "elsewhere"]);
     expect(await names(`&userId=${other.userId}`)).toEqual(["by other"]);
-    expect(await names(`&userId=${admin.userId}&orgId=${world.a.orgId}`)).toEqual(["by admin"]);
+    expect(await names(`&userId=${here.admin.userId}&orgId=${here.world.a.orgId}`)).toEqual(["by admin"]);
     expect(await names("&resource=elsew")).toEqual(["elsewhere"]);
     expect(await names("&to=2020-01-01")).toEqual([]);
   });
@@ -197,13 +182,13 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
     expect((await asJson({ dateRange: { from: "2026-02-02", to: "2026-02-01" } })).status).toBe(400);
     expect((await asJson({ format: "xml" })).status).toBe(400);
     expect((await asJson({ filter: {} })).status).toBe(400);
-    const foreign = [await asJson({ orgId: world.b.orgId }), await asCsv(`?orgId=${world.b.orgId}`)];
+    const foreign = [await asJson({ orgId: here.world.b.orgId }), await asCsv(`?orgId=${here.world.b.orgId}`)];
     expect(foreign.map(({ status, body }) => [status, body.code])).toEqual([
       [403, "ORG_ACCESS_DENIED"],
       [403, "ORG_ACCESS_DENIED"],
     ]);
-    const reader = await server.signIn({
-      ...{ role: "Reader", partnerId: world.a.partnerId, permissions: ["audit:read"] },
+    const reader = await here.server.signIn({
+      ...{ role: "Reader", partnerId: here.world.a.partnerId, permissions: ["audit:read"] },
     });
     for (const refused of [await asJson({}, reader), await asCsv("", reader)])
       expect([refused.status, refused.body.code]).toEqual([403, "PERMISSION_DENIED"]);
@@ -215,29 +200,29 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
   it("holds what the caller sees in lists: totals, rows, deleted organizations, and nothing else", async () => {
     const site = (siteId: string) => ({ details: { siteIds: [siteId] } });
     await plant([
-      { action: "script.update", resourceType: "site", resourceName: "hq", ...site(world.a.siteId) },
+      { action: "script.update", resourceType: "site", resourceName: "hq", ...site(here.world.a.siteId) },
       {
         action: "script.update",
         resourceType: "site",
         resourceName: "elsewhere",
-        ...site(server.services.random.uuid()),
+        ...site(here.server.services.random.uuid()),
       },
       { action: "script.update", resourceType: "site", resourceName: "unplaced" },
-      { action: "script.update", orgId: world.a.secondOrgId, resourceName: "second" },
-      { action: "script.update", orgId: null, partnerId: world.a.partnerId, resourceName: "partner" },
-      { action: "script.update", orgId: world.b.orgId, resourceName: "foreign" },
+      { action: "script.update", orgId: here.world.a.secondOrgId, resourceName: "second" },
+      { action: "script.update", orgId: null, partnerId: here.world.a.partnerId, resourceName: "partner" },
+      { action: "script.update", orgId: here.world.b.orgId, resourceName: "foreign" },
     ]);
-    const { orgId, secondOrgId, partnerId, siteId } = world.a;
+    const { orgId, secondOrgId, partnerId, siteId } = here.world.a;
     const role = "Partner Admin";
     const callers: [SignedInUser, string[]][] = [
-      [admin, ["hq", "elsewhere", "unplaced", "second", "partner"]],
+      [here.admin, ["hq", "elsewhere", "unplaced", "second", "partner"]],
       [
-        await server.signIn({ role, partnerId, orgAccess: "selected", orgIds: [orgId] }),
+        await here.server.signIn({ role, partnerId, orgAccess: "selected", orgIds: [orgId] }),
         ["hq", "elsewhere", "unplaced"],
       ],
-      [await server.signIn({ role, partnerId, orgAccess: "none", orgIds: [] }), []],
-      [await server.signIn({ role: "Org Admin", orgId }), ["hq", "elsewhere", "unplaced"]],
-      [await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] }), ["hq"]],
+      [await here.server.signIn({ role, partnerId, orgAccess: "none", orgIds: [] }), []],
+      [await here.server.signIn({ role: "Org Admin", orgId }), ["hq", "elsewhere", "unplaced"]],
+      [await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] }), ["hq"]],
     ];
     for (const [who, names] of callers) {
       const json = (await asJson({ filters: { action: "script.update" } }, who)).body;
@@ -253,9 +238,9 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
       ).toEqual(names);
       expect(csv.headers.get("x-total-count")).toBe(String(names.length));
     }
-    await server.db
+    await here.server.db
       .updateTable("organizations")
-      .set({ deletedAt: server.clock.now() })
+      .set({ deletedAt: here.server.clock.now() })
       .where("id", "=", secondOrgId)
       .execute();
     const rest = await asJson({ orgId: secondOrgId, filters: { action: "script.update" } });

@@ -2,8 +2,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
 import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
+import { auditedServer } from "../../../test/audited-server.ts";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { enrol, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
 
@@ -24,16 +23,11 @@ interface Planted {
 }
 
 describe.each(databases)("reading a long audit log on %s", (database) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database);
   const all: Planted[] = [];
 
   beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
-    const orgs = { first: world.a.orgId, second: world.a.secondOrgId, foreign: world.b.orgId };
+    const orgs = { first: here.world.a.orgId, second: here.world.a.secondOrgId, foreign: here.world.b.orgId };
     const entries = Array.from({ length: ENTRIES }, (_, at) => {
       const org = (["first", "second", "first", "foreign"] as const)[at % 4]!;
       const action = actions[at % 5 === 4 ? 0 : at % 4]!;
@@ -49,15 +43,11 @@ describe.each(databases)("reading a long audit log on %s", (database) => {
       all.push({ id: entry.id, at: now.getTime(), org, action, actor, resource });
       return entry;
     });
-    for (let at = 0; at < entries.length; at += 500)
-      await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries.slice(at, at + 500)));
-    server.services.wakeAuditWriter();
-    await server.settled();
+    await here.record(entries);
   }, 120_000);
-  afterAll(() => server?.stop());
 
-  const read = async (path: string, token = admin.token) => {
-    const answer = await server.request("GET", `/audit-logs${path}`, { token });
+  const read = async (path: string, token = here.admin.token) => {
+    const answer = await here.server.request("GET", `/audit-logs${path}`, { token });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body;
   };
@@ -100,7 +90,7 @@ describe.each(databases)("reading a long audit log on %s", (database) => {
     const everything = await walk(`${list}?to=2026-02-28${q}`);
     const mine = all.filter(({ org, action }) => org !== "foreign" && (q === "" || action.startsWith("site.")));
     expect(everything.ids).toEqual(newestFirst(mine));
-    const one = await walk(`${list}?to=2026-02-28&orgId=${world.a.secondOrgId}${q}`);
+    const one = await walk(`${list}?to=2026-02-28&orgId=${here.world.a.secondOrgId}${q}`);
     expect(one.ids).toEqual(newestFirst(mine.filter(({ org }) => org === "second")));
   });
 
@@ -116,8 +106,8 @@ describe.each(databases)("reading a long audit log on %s", (database) => {
     expect(expected.length).toBeGreaterThan(20);
     const filters = { user: "100%@alpha", action: "SITE", resource: "pc_0" };
     const posted = (format: "json" | "csv") =>
-      server.request("POST", "/audit-logs/export", {
-        token: admin.token,
+      here.server.request("POST", "/audit-logs/export", {
+        token: here.admin.token,
         body: { format, filters, dateRange: { from, to } },
       });
     const idsOf = (csv: string) => (parse(csv, { columns: true }) as { id: string }[]).map(({ id }) => id);
@@ -129,11 +119,11 @@ describe.each(databases)("reading a long audit log on %s", (database) => {
   });
 
   it("a partner's member sees the organizations it manages, and counts no others (C37)", async () => {
-    const selected = await server.signIn({
+    const selected = await here.server.signIn({
       role: "Partner Admin",
-      partnerId: world.a.partnerId,
+      partnerId: here.world.a.partnerId,
       orgAccess: "selected",
-      orgIds: [world.a.secondOrgId],
+      orgIds: [here.world.a.secondOrgId],
     });
     const body = await read("/logs?to=2026-02-28&limit=1", selected.token);
     expect(body.pagination.total).toBe(all.filter(({ org }) => org === "second").length);

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedWorld, type World } from "#fixtures/world";
+import { describe, expect, it } from "vitest";
 import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
-import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { auditedServer } from "../../../test/audited-server.ts";
+import { databases, type SignedInUser } from "../../../test/harness.ts";
 import { COUNTED_MAX } from "./reports.ts";
 
 const DAY = 86_400_000;
@@ -11,18 +9,9 @@ const EMPTY = Date.parse("2020-01-01T00:00:00.000Z");
 const reports = ["/reports/user-activity", "/reports/security-events", "/reports/compliance", "/stats"];
 
 describe.each(databases)("reports of the audit log on %s", (database) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database, { name: "Ana Admin" });
   /** Each test has days of its own. */
   let dayMs = EMPTY;
-
-  beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, name: "Ana Admin" });
-  });
-  afterAll(() => server?.stop());
 
   type Event = Partial<Parameters<typeof auditEntry>[0]>;
   /** Writes entries a millisecond apart on a day of their own, and answers the query for that day. */
@@ -30,36 +19,45 @@ describe.each(databases)("reports of the audit log on %s", (database) => {
     dayMs += DAY;
     const entries = events.map((event, at) =>
       auditEntry(
-        { orgId: world.a.orgId, actorType: "user", actorId: admin.userId, result: "success", action: "x", ...event },
+        {
+          orgId: here.world.a.orgId,
+          actorType: "user",
+          actorId: here.admin.userId,
+          result: "success",
+          action: "x",
+          ...event,
+        },
         { now: new Date(dayMs + at) },
       ),
     );
-    for (let at = 0; at < entries.length; at += 500)
-      await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries.slice(at, at + 500)));
-    server.services.wakeAuditWriter();
-    await server.settled();
+    await here.record(entries);
     const day = new Date(dayMs).toISOString().slice(0, 10);
     return `from=${day}&to=${day}`;
   };
-  const read = (path: string, who = admin) => server.request("GET", `/audit-logs${path}`, { token: who.token });
+  const read = (path: string, who = here.admin) =>
+    here.server.request("GET", `/audit-logs${path}`, { token: who.token });
   const at = (ms: number) => new Date(dayMs + ms).toISOString();
 
   it("user activity counts people and keys, the busiest first, under the name they had", async () => {
-    const ben = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, name: "Ben Today" });
-    const key = server.services.random.uuid();
+    const ben = await here.server.signIn({
+      role: "Partner Admin",
+      partnerId: here.world.a.partnerId,
+      name: "Ben Today",
+    });
+    const key = here.server.services.random.uuid();
     const day = await plant([
       { actorId: ben.userId, actorEmail: "ben@old.example", details: { actorName: "Ben Old" } },
       { actorId: ben.userId, actorEmail: "ben@new.example", details: { actorName: "Ben Then" } },
       { actorType: "api_key", actorId: key },
       { actorType: "system" },
-      { actorType: "agent", actorId: server.services.random.uuid() },
+      { actorType: "agent", actorId: here.server.services.random.uuid() },
       {},
       {},
       {},
     ]);
     const { body } = await read(`/reports/user-activity?${day}`);
     expect(body.actionsPerUser).toEqual([
-      { userId: admin.userId, userName: "Ana Admin", userEmail: null, actionCount: 3, lastActiveAt: at(7) },
+      { userId: here.admin.userId, userName: "Ana Admin", userEmail: null, actionCount: 3, lastActiveAt: at(7) },
       {
         ...{ userId: ben.userId, userName: "Ben Then", userEmail: "ben@new.example" },
         ...{ actionCount: 2, lastActiveAt: at(1) },
@@ -82,7 +80,7 @@ describe.each(databases)("reports of the audit log on %s", (database) => {
   });
 
   it("user activity shows the five busiest and the newest ten", async () => {
-    const many = Array.from({ length: 7 }, () => server.services.random.uuid());
+    const many = Array.from({ length: 7 }, () => here.server.services.random.uuid());
     const day = await plant(many.flatMap((actorId, index) => Array.from({ length: index + 1 }, () => ({ actorId }))));
     const { body } = await read(`/reports/user-activity?${day}`);
     expect(body.topUsers.map(({ actionCount }: { actionCount: number }) => actionCount)).toEqual([7, 6, 5, 4, 3]);
@@ -145,7 +143,7 @@ describe.each(databases)("reports of the audit log on %s", (database) => {
         { category: "device", count: 2 },
         ...["authentication", "compliance", "system"].map((category) => ({ category, count: 1 })),
       ],
-      byUser: [{ userId: admin.userId, userName: "Ana Admin", actionCount: 3 }],
+      byUser: [{ userId: here.admin.userId, userName: "Ana Admin", actionCount: 3 }],
       range: { from: at(0), to: at(DAY - 1) },
       ...{ truncated: false, oldest: at(0) },
     });
@@ -173,35 +171,35 @@ describe.each(databases)("reports of the audit log on %s", (database) => {
   }, 120_000);
 
   it("counts what the caller may read alone, and refuses another tenant's organization", async () => {
-    const { orgId, secondOrgId, partnerId, siteId } = world.a;
+    const { orgId, secondOrgId, partnerId, siteId } = here.world.a;
     const action = "user.login";
     const day = await plant([
       { action, actorId: null, details: { siteIds: [siteId] } },
-      { action, actorId: null, details: { siteIds: [server.services.random.uuid()] } },
+      { action, actorId: null, details: { siteIds: [here.server.services.random.uuid()] } },
       { action, actorId: null, orgId: secondOrgId },
       { action, actorId: null, orgId: null, partnerId },
-      { action, actorId: null, orgId: world.b.orgId },
+      { action, actorId: null, orgId: here.world.b.orgId },
     ]);
     const role = "Partner Admin";
     const callers: [SignedInUser, number][] = [
-      [admin, 4],
-      [await server.signIn({ role, partnerId, orgAccess: "selected", orgIds: [orgId] }), 2],
-      [await server.signIn({ role, partnerId, orgAccess: "none", orgIds: [] }), 0],
-      [await server.signIn({ role: "Org Admin", orgId }), 2],
-      [await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] }), 1],
+      [here.admin, 4],
+      [await here.server.signIn({ role, partnerId, orgAccess: "selected", orgIds: [orgId] }), 2],
+      [await here.server.signIn({ role, partnerId, orgAccess: "none", orgIds: [] }), 0],
+      [await here.server.signIn({ role: "Org Admin", orgId }), 2],
+      [await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] }), 1],
     ];
     for (const [who, count] of callers)
       for (const path of reports.filter((one) => !one.endsWith("compliance")))
         expect([path, (await read(`${path}?${day}`, who)).body.totalEvents]).toEqual([path, count]);
     expect((await read(`/reports/user-activity?${day}&orgId=${secondOrgId}`)).body.totalEvents).toBe(1);
-    await server.db
+    await here.server.db
       .updateTable("organizations")
-      .set({ deletedAt: server.clock.now() })
+      .set({ deletedAt: here.server.clock.now() })
       .where("id", "=", secondOrgId)
       .execute();
     expect((await read(`/stats?${day}`)).body.totalEvents).toBe(4);
     for (const path of reports) {
-      const foreign = await read(`${path}?orgId=${world.b.orgId}`);
+      const foreign = await read(`${path}?orgId=${here.world.b.orgId}`);
       expect([path, foreign.status, foreign.body.code]).toEqual([path, 403, "ORG_ACCESS_DENIED"]);
       expect((await read(`${path}?from=2026-02-02&to=2026-02-01`)).status).toBe(400);
     }

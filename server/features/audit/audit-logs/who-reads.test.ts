@@ -1,42 +1,32 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedWorld, type World } from "#fixtures/world";
+import { beforeAll, describe, expect, it } from "vitest";
 import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
+import { auditedServer } from "../../../test/audited-server.ts";
 import { enroll } from "../../../test/enroll.ts";
-import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { databases, type SignedInUser } from "../../../test/harness.ts";
 
 describe.each(databases)("who reads which entries on %s", (database) => {
-  let server: TestServer;
-  let world: World;
-  let admin: SignedInUser;
+  const here = auditedServer(database);
   let system: SignedInUser;
 
   beforeAll(async () => {
-    server = await startTestServer(database);
-    world = await seedWorld(server.db, server.services);
-    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
-    system = await server.signIn({ role: "System Admin" });
+    system = await here.server.signIn({ role: "System Admin" });
   });
-  afterAll(() => server?.stop());
 
-  const read = (path: string, who = admin) => server.request("GET", `/audit-logs${path}`, { token: who.token });
-  const send = (method: string, path: string, body?: object, who = admin) =>
-    server.request(method, path, { token: who.token, ...(body ? { body } : {}) });
+  const read = (path: string, who = here.admin) =>
+    here.server.request("GET", `/audit-logs${path}`, { token: who.token });
+  const send = (method: string, path: string, body?: object, who = here.admin) =>
+    here.server.request(method, path, { token: who.token, ...(body ? { body } : {}) });
   const partnerUser = (orgAccess: "selected" | "none", orgIds: string[] = []) =>
-    server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, orgAccess, orgIds });
+    here.server.signIn({ role: "Partner Admin", partnerId: here.world.a.partnerId, orgAccess, orgIds });
   /** Entries that are written as they are. */
   const plant = async (events: Partial<Parameters<typeof auditEntry>[0]>[]) => {
     const entries = events.map((event) =>
       auditEntry(
-        { orgId: world.a.orgId, action: "site.update", actorType: "user", result: "success", ...event },
-        { now: new Date(server.clock.nowMs()) },
+        { orgId: here.world.a.orgId, action: "site.update", actorType: "user", result: "success", ...event },
+        { now: new Date(here.server.clock.nowMs()) },
       ),
     );
-    await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries));
-    server.services.wakeAuditWriter();
-    await server.settled();
-    return entries.map(({ id }) => id);
+    return here.record(entries);
   };
   /** What of these the caller sees, in every way of reading, which must agree. */
   const seen = async (ids: string[], who: SignedInUser, query = "") => {
@@ -53,21 +43,21 @@ describe.each(databases)("who reads which entries on %s", (database) => {
   };
 
   it("shows the partner's chain to members of all its organizations, to others what they did themselves", async () => {
-    const some = await partnerUser("selected", [world.a.orgId]);
+    const some = await partnerUser("selected", [here.world.a.orgId]);
     const none = await partnerUser("none");
-    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
-    const partner = { orgId: null, partnerId: world.a.partnerId, action: "partner.settings.update" };
+    const customer = await here.server.signIn({ role: "Org Admin", orgId: here.world.a.orgId });
+    const partner = { orgId: null, partnerId: here.world.a.partnerId, action: "partner.settings.update" };
     const ids = await plant([
-      { ...partner, actorId: admin.userId },
+      { ...partner, actorId: here.admin.userId },
       { ...partner, actorId: some.userId },
       { ...partner, actorId: none.userId },
       { ...partner, actorType: "api_key", actorId: some.userId },
-      { orgId: world.a.orgId },
-      { orgId: world.a.secondOrgId },
-      { orgId: world.a.secondOrgId, actorId: some.userId },
-      { orgId: null, partnerId: world.b.partnerId, actorId: some.userId },
+      { orgId: here.world.a.orgId },
+      { orgId: here.world.a.secondOrgId },
+      { orgId: here.world.a.secondOrgId, actorId: some.userId },
+      { orgId: null, partnerId: here.world.b.partnerId, actorId: some.userId },
     ]);
-    expect(await seen(ids, admin)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(await seen(ids, here.admin)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(await seen(ids, some)).toEqual([1, 4]);
     expect(await seen(ids, none)).toEqual([2]);
     expect(await seen(ids, customer)).toEqual([4]);
@@ -75,8 +65,11 @@ describe.each(databases)("who reads which entries on %s", (database) => {
   });
 
   it("verifies a partner's chain for those who reach all of it", async () => {
-    const partnerId = world.a.partnerId;
-    const someone = [await partnerUser("selected", [world.a.orgId, world.a.secondOrgId]), await partnerUser("none")];
+    const partnerId = here.world.a.partnerId;
+    const someone = [
+      await partnerUser("selected", [here.world.a.orgId, here.world.a.secondOrgId]),
+      await partnerUser("none"),
+    ];
     for (const who of someone)
       for (const answer of [
         await send("POST", "/audit-logs/verify", { partnerId }, who),
@@ -86,25 +79,25 @@ describe.each(databases)("who reads which entries on %s", (database) => {
         expect(JSON.stringify(answer.body)).not.toMatch(/entriesChecked|anchorSeq/);
       }
     const [some] = someone as [SignedInUser];
-    expect((await send("POST", "/audit-logs/verify", { partnerId: world.b.partnerId }, some)).body.code).toBe(
+    expect((await send("POST", "/audit-logs/verify", { partnerId: here.world.b.partnerId }, some)).body.code).toBe(
       "PARTNER_ACCESS_DENIED",
     );
-    expect((await send("POST", "/audit-logs/verify", { orgId: world.a.orgId }, some)).status).toBe(200);
+    expect((await send("POST", "/audit-logs/verify", { orgId: here.world.a.orgId }, some)).status).toBe(200);
     expect((await send("POST", "/audit-logs/verify", { partnerId })).body.ok).toBe(true);
-    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
+    const customer = await here.server.signIn({ role: "Org Admin", orgId: here.world.a.orgId });
     expect((await send("POST", "/audit-logs/verify", { partnerId }, customer)).body.code).toBe("PARTNER_ACCESS_DENIED");
   });
 
   it("shows callers confined to sites what is about their sites, themselves or the organization as a whole", async () => {
-    const { orgId, siteId, secondSiteId } = world.a;
-    const confined = await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
+    const { orgId, siteId, secondSiteId } = here.world.a;
+    const confined = await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
     const about = (siteIds: unknown) => ({ details: { siteIds }, resourceType: "device" });
     const ids = await plant([
       about([siteId]),
       about([secondSiteId]),
       about([siteId, secondSiteId]),
       about([]),
-      about([server.services.random.uuid()]),
+      about([here.server.services.random.uuid()]),
       { resourceType: "device" },
       { resourceType: "organization" },
       { resourceType: "policy" },
@@ -117,7 +110,7 @@ describe.each(databases)("who reads which entries on %s", (database) => {
       { ...about(null), resourceType: "organization" },
     ]);
     expect(await seen(ids, confined)).toEqual([0, 3, 6, 7, 10, 11, 14]);
-    const whole = await server.signIn({ role: "Org Admin", orgId });
+    const whole = await here.server.signIn({ role: "Org Admin", orgId });
     expect(await seen(ids, whole)).toEqual(ids.map((_, at) => at));
     const total = async (who: SignedInUser) => (await read("?action=site.update&limit=1", who)).body.pagination.total;
     const all = await total(whole);
@@ -125,8 +118,8 @@ describe.each(databases)("who reads which entries on %s", (database) => {
   });
 
   it("knows of which sites each change was, and keeps that when its subject moves or goes", async () => {
-    const { orgId, siteId, secondSiteId } = world.a;
-    const confined = await server.signIn({ role: "Org Admin", orgId, siteIds: [secondSiteId] });
+    const { orgId, siteId, secondSiteId } = here.world.a;
+    const confined = await here.server.signIn({ role: "Org Admin", orgId, siteIds: [secondSiteId] });
     const made = async (path: string, body: object) => {
       const answer = await send("POST", path, body);
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
@@ -140,11 +133,11 @@ describe.each(databases)("who reads which entries on %s", (database) => {
     const site = await made("/orgs/sites", { orgId, name: "Doomed", timezone: "UTC" });
     expect((await send("DELETE", `/orgs/sites/${site.id}`)).status).toBe(200);
     const key = await made("/enrollment-keys", { orgId, siteId: secondSiteId, name: "pinned", maxUsage: 5 });
-    const device = await enroll(server, { raw: key.key }, { hostname: "pinned-pc" });
+    const device = await enroll(here.server, { raw: key.key }, { hostname: "pinned-pc" });
     expect(device.status, JSON.stringify(device.body)).toBe(201);
     await send("POST", `/enrollment-keys/${key.id}/rotate`, {});
     await send("DELETE", `/enrollment-keys/${key.id}`);
-    await server.settled();
+    await here.server.settled();
     const { body } = await read("/logs?limit=100");
     const sitesOf = (resourceId: string) =>
       body.data
@@ -181,12 +174,12 @@ describe.each(databases)("who reads which entries on %s", (database) => {
   it("lists and verifies what was recorded of a deleted organization, for its partner and system scope", async () => {
     const org = (await send("POST", "/orgs/organizations", { name: "Gone", slug: "gone" })).body;
     const some = await partnerUser("selected", [org.id]);
-    const others = await partnerUser("selected", [world.a.orgId]);
-    const stranger = await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId });
+    const others = await partnerUser("selected", [here.world.a.orgId]);
+    const stranger = await here.server.signIn({ role: "Partner Admin", partnerId: here.world.b.partnerId });
     expect((await send("DELETE", `/orgs/organizations/${org.id}`)).status).toBe(200);
-    await server.settled();
+    await here.server.settled();
     const actions = ["organization.delete", "organization.create"];
-    for (const who of [admin, system, some]) {
+    for (const who of [here.admin, system, some]) {
       const listed = await read(`/logs?orgId=${org.id}`, who);
       expect(listed.status, JSON.stringify(listed.body)).toBe(200);
       expect(listed.body.data.map((entry: { action: string }) => entry.action)).toEqual(
@@ -196,13 +189,13 @@ describe.each(databases)("who reads which entries on %s", (database) => {
       expect([verified.status, verified.body.ok]).toEqual([200, true]);
       expect((await read(`/anchors?orgId=${org.id}`, who)).status).toBe(200);
     }
-    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
+    const customer = await here.server.signIn({ role: "Org Admin", orgId: here.world.a.orgId });
     for (const who of [others, stranger, customer]) {
       expect((await read(`/logs?orgId=${org.id}`, who)).body.code).toBe("ORG_ACCESS_DENIED");
       expect((await send("POST", "/audit-logs/verify", { orgId: org.id }, who)).body.code).toBe("ORG_ACCESS_DENIED");
       expect((await read("/logs?resource=Gone", who)).body.data).toEqual([]);
     }
-    const unknown = server.services.random.uuid();
+    const unknown = here.server.services.random.uuid();
     expect((await read(`/logs?orgId=${unknown}`)).body.code).toBe("ORG_ACCESS_DENIED");
   });
 });

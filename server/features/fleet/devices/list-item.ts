@@ -1,5 +1,7 @@
+import type { Kysely, SelectQueryBuilder } from "kysely";
 import { withIds } from "#server/db/dialect/json";
-import { preparedRows } from "#server/db/prepared";
+import { preparedRows, runOnce } from "#server/db/prepared";
+import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { withPending } from "#server/features/fleet/device-commands/pending-counts";
 import { lanIpOf } from "./lan-ip.ts";
@@ -7,18 +9,30 @@ import { deviceColumns } from "./queries.ts";
 
 type Ids = { ids: string[] };
 
+interface More {
+  readonly pending?: boolean | undefined;
+  /** Those that are still to be shown; the statement that reads a device asks for it. */
+  readonly still?:
+    | ((db: Kysely<Database>, ids: string[]) => SelectQueryBuilder<Database, "devices", { id: string }>)
+    | undefined;
+}
+
 /**
  * A page of devices in the order of these ids, with names, addresses, hardware and newest metrics (docs/fleet.md,
  * "Devices"). One query each for the whole page.
  */
-export async function listItems(db: Reader, ids: string[], more: { pending?: boolean | undefined } = {}) {
+export async function listItems(db: Reader, ids: string[], { pending, still }: More = {}) {
   if (ids.length === 0) return [];
-  const [rows, interfaces, hardware, metrics] = await Promise.all([
-    rowsOf(db, { ids }, null),
+  const parts = Promise.all([
     interfacesOf(db, { ids }, null),
     hardwareOf(db, { ids }, null),
     newestMetrics(db, { ids }, null),
   ]);
+  // Judged last: who has changed meanwhile in what another table says of it is left out too.
+  const read = still
+    ? parts.then(() => runOnce(db, (of) => withNames(of, ids).where("devices.id", "in", still(of, ids)), narrowing))
+    : rowsOf(db, { ids }, null);
+  const [rows, [interfaces, hardware, metrics]] = await Promise.all([read, parts]);
   const items = new Map(rows.map((row) => [row.id, row]));
   for (const [id, own] of grouped(interfaces)) {
     const item = items.get(id);
@@ -32,9 +46,9 @@ export async function listItems(db: Reader, ids: string[], more: { pending?: boo
     const item = items.get(deviceId);
     if (item) item.metrics = sample;
   }
-  // A device may have been removed since its id was read.
+  // A device may have been removed since its id was read, or is not among those still to be shown.
   const shown = ids.flatMap((id) => items.get(id) ?? []);
-  return more.pending === true ? withPending(db, shown) : shown;
+  return pending === true ? withPending(db, shown) : shown;
 }
 
 function grouped<R extends { deviceId: string }>(rows: readonly R[]): ReadonlyMap<string, R[]> {
@@ -62,22 +76,22 @@ type Sample = {
 };
 
 /** With room for what other queries find: a copy of such a wide row costs more than to read it. */
-const rowsOf = preparedRows(
-  (db, { ids }: Ids) =>
-    withIds(db, "devices", ids)
-      .innerJoin("organizations", "organizations.id", "devices.orgId")
-      .leftJoin("sites", (join) =>
-        join.onRef("sites.orgId", "=", "devices.orgId").onRef("sites.id", "=", "devices.siteId"),
-      )
-      .select(deviceColumns)
-      .select(["organizations.name as orgName", "sites.name as siteName", "devices.lastSeenIp as wanIp"])
-      .select((eb) => [
-        eb.lit(null).$castTo<string | null>().as("lanIp"),
-        eb.lit(null).$castTo<Hardware | null>().as("hardware"),
-        eb.lit(null).$castTo<Sample | null>().as("metrics"),
-      ]),
-  { by: "key" },
-);
+const withNames = (db: Kysely<Database>, ids: string[]) =>
+  withIds(db, "devices", ids)
+    .innerJoin("organizations", "organizations.id", "devices.orgId")
+    .leftJoin("sites", (join) =>
+      join.onRef("sites.orgId", "=", "devices.orgId").onRef("sites.id", "=", "devices.siteId"),
+    )
+    .select(deviceColumns)
+    .select(["organizations.name as orgName", "sites.name as siteName", "devices.lastSeenIp as wanIp"])
+    .select((eb) => [
+      eb.lit(null).$castTo<string | null>().as("lanIp"),
+      eb.lit(null).$castTo<Hardware | null>().as("hardware"),
+      eb.lit(null).$castTo<Sample | null>().as("metrics"),
+    ]);
+
+const narrowing = { by: "devices by key" } as const;
+const rowsOf = preparedRows((db, { ids }: Ids) => withNames(db, ids), { by: "key" });
 
 /** By way of the devices: their keys begin with the organization, of which a caller may reach thousands. */
 const interfacesOf = preparedRows(

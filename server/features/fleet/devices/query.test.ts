@@ -106,6 +106,32 @@ describe.each(databases)("devices of a filter on %s", (database) => {
   const cursorOf = (order: object) =>
     Buffer.from(JSON.stringify({ v: 1, ...order, key: null, id: siteId })).toString("base64url");
 
+  it("are left out where they match no more when they are read", async () => {
+    const changing = (set: object) => server.db.updateTable("devices").set(set).where("orgId", "=", orgId);
+    const before = await server.db.selectFrom("devices").select(["id", "status"]).where("orgId", "=", orgId).execute();
+    let isChanging = true;
+    const changes = (async () => {
+      for (let at = 0; isChanging; at += 1) {
+        await changing({ status: at % 2 === 0 ? "offline" : "online" }).execute();
+        await pause(2);
+      }
+    })();
+    const seen = { status: new Set<string>(), counts: new Set<number>() };
+    try {
+      for (let asked = 0; asked < 40; asked += 1) {
+        const { devices } = (await ask(all({ field: "status", operator: "equals", value: "online" }))).body;
+        seen.counts.add(devices.length);
+        for (const { status } of devices) seen.status.add(status);
+      }
+    } finally {
+      isChanging = false;
+      await changes;
+      for (const { id, status } of before) await changing({ status }).where("id", "=", id).execute();
+    }
+    expect([...seen.status]).toEqual(["online"]);
+    expect([...seen.counts].toSorted()).toEqual([0, 6]);
+  });
+
   it("are refused with all that is wrong with the filter", async () => {
     const { status, body } = await ask(all({ field: "hostnam", operator: "equals", value: "a" }, { field: "tags" }));
     expect([status, body.error, body.code]).toEqual([400, "Invalid filter", "FILTER_INVALID_STRUCTURE"]);
