@@ -5,7 +5,7 @@ import { type ChainKind, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { type ColumnType, canonicalSpeller, contentNames, idAt, uuidOf } from "./copied-canonical.ts";
 import { type CopiedLink, linkAt, linkColumns } from "./copied-link.ts";
-import { LinksInOrder } from "./links-in-order.ts";
+import { LinksInOrder, WAITING_MAX } from "./links-in-order.ts";
 import { copiedTuples, tupleEnd } from "./postgres-copy.ts";
 import { storedStatement } from "./stored-statement.ts";
 
@@ -14,7 +14,11 @@ import { storedStatement } from "./stored-statement.ts";
  * order of the audit id, which is cheaper for the server than any join. Hashing and comparing happen here, because the
  * database's owner can redefine its functions.
  */
-export async function postgresChainSource(url: string, chain: ChainRef): Promise<ChainSource> {
+export async function postgresChainSource(
+  url: string,
+  chain: ChainRef,
+  waitingMax = WAITING_MAX,
+): Promise<ChainSource> {
   const clients: pg.Client[] = [];
   try {
     const entries = await connect(url, clients);
@@ -29,7 +33,7 @@ export async function postgresChainSource(url: string, chain: ChainRef): Promise
       statements: () => walkStatements(entries, where),
       walk: async (visitor) => {
         const first = await firstOfWhole(entries, where);
-        const links = new LinksInOrder(first ?? 0, visitor.link);
+        const links = new LinksInOrder(first ?? 0, visitor.link, waitingMax);
         if (first === undefined) await walkLinks(entries, where, visitor);
         const walked = { where, owner: owned(chain), reader: readerOf(chain), visitor };
         await walkRows(entries, contents, { ...walked, ...(first === undefined ? {} : { links }) });
