@@ -65,7 +65,7 @@ export function canonicalSpeller(
       else if (column === TIMESTAMP) {
         if (types[column] === "timestamptz" && length === 8) ms = millisecondsAt(data, from);
       } else {
-        if (column === AFTER_OWNERS) to += out.write(`,"${ms}"`, to, "latin1");
+        if (column === AFTER_OWNERS) to = spellNumber(ms, out, to);
         out[to++] = COMMA;
         if (length < 0) for (let index = 0; index < NULL.length; index += 1) out[to++] = NULL[index] as number;
         else if (types[column] === "uuid" && length === UUID_BYTES) to = spellUuid(data, from, out, to);
@@ -91,6 +91,12 @@ function roomFor(bytes: number): Buffer {
 const [HIGH, LOW] = [0, 1].map((digit) =>
   Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0").charCodeAt(digit)),
 ) as [Uint8Array, Uint8Array];
+
+function spellNumber(value: number, out: Uint8Array, start: number): number {
+  const text = `,"${value}"`;
+  for (let index = 0; index < text.length; index += 1) out[start + index] = text.charCodeAt(index);
+  return start + text.length;
+}
 
 function spellUuid(data: Uint8Array, from: number, out: Uint8Array, start: number): number {
   let to = start;
@@ -119,7 +125,7 @@ function spellText(data: Uint8Array, begin: number, end: number, out: Uint8Array
   out[to++] = QUOTE;
   for (let from = begin; from < end; from += 1) {
     const byte = data[from] as number;
-    const letter = ESCAPES[byte] as number;
+    const letter = byte > QUOTE && byte !== BACKSLASH ? 0 : (ESCAPES[byte] as number);
     if (letter === 0) out[to++] = byte;
     else {
       out[to++] = BACKSLASH;
