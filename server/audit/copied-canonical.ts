@@ -1,51 +1,86 @@
-import { pgTimestampMs } from "./postgres-copy.ts";
+import { int32At } from "./postgres-copy.ts";
 
-const [TAB, NEWLINE, QUOTE, COMMA, BACKSLASH, LETTER_N, BRACKET] = [9, 10, 34, 44, 92, 78, 93] as const;
+const [QUOTE, COMMA, DASH, BACKSLASH, BRACKET] = [34, 44, 45, 92, 93] as const;
 const NULL = Buffer.from("null");
-const BEGIN = '["al1","';
-const UUID = 36;
-const SHA256_HEX = 64;
-/** What is more than twice as long as the line: the first columns, and brackets. */
-const FRAME = 100;
+const BEGIN = '["al1"';
+const UUID_BYTES = 16;
 
-/** Where the fields of a line end that come first: `id`, `checksum`, `timestamp`, `org_id`, `partner_id`. */
-const CHECKSUM_FROM = UUID + 1;
-const CHECKSUM_TO = CHECKSUM_FROM + SHA256_HEX;
+/** Of columns, in the order of `contentNames`; what is no uuid and no time is read as text. */
+export type ColumnType = "uuid" | "timestamptz" | "text";
 
-/** The id and the checksum at the begin of a line; a checksum of another length is not read. */
-export const idAt = (lines: Buffer, at: number): string => lines.toString("latin1", at, at + UUID);
-export const checksumAt = (lines: Buffer, at: number): string =>
-  lines.toString("latin1", at + CHECKSUM_FROM, at + CHECKSUM_TO);
+/** What a canonical text begins with, after the id: the checksum is not part of it, and the time has a later place. */
+export const contentNames = [
+  ...["id", "checksum", "timestamp", "org_id", "partner_id", "actor_type", "actor_id", "actor_email", "action"],
+  ...[
+    "resource_type",
+    "resource_id",
+    "resource_name",
+    "details",
+    "ip_address",
+    "user_agent",
+    "result",
+    "error_message",
+  ],
+];
+const [CHECKSUM, TIMESTAMP, AFTER_OWNERS] = [1, 2, 5];
+
+/** The id of a tuple that begins with one, in hex without dashes. */
+export const idAt = (data: Buffer, at: number): string => {
+  const length = int32At(data, at + 2);
+  const from = at + 6;
+  if (length === UUID_BYTES) return data.toString("hex", from, from + length);
+  return data.toString("latin1", from, from + Math.max(0, length)).replaceAll("-", "");
+};
+
+/** Dashed, as everybody writes it. */
+export const uuidOf = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+
+export interface Spelled {
+  /** Overwritten by the next one. */
+  readonly canonical: Buffer;
+  readonly checksum: string | null;
+}
 
 /**
- * Spells the canonical bytes of lines of `COPY` by going over them once: its text format is that of JSON but for tabs,
- * quotes and nulls. That costs half of reading fields as texts and writing these as JSON. The answer is what the next one
- * writes over; undefined where the first columns are not as the server writes them.
- *
- * Control characters without a name, which JSON spells otherwise, are copied as they are. No canonical text has them, so
- * these bytes have no hash that was ever sealed: where hashes differ, the line must be spelled from its fields.
+ * Spells the canonical bytes of tuples by going over them once, a quarter of what reading texts and writing these as JSON
+ * costs; undefined where a tuple is not whole.
  */
-export function canonicalSpeller(): (lines: Buffer, at: number, end: number) => Buffer | undefined {
+export function canonicalSpeller(
+  types: readonly ColumnType[],
+): (data: Buffer, at: number, end: number) => Spelled | undefined {
   let out = roomFor(2 ** 16);
-  return (lines, at, end) => {
-    const stampFrom = at + CHECKSUM_TO + 1;
-    if (lines[at + UUID] !== TAB || lines[stampFrom - 1] !== TAB) return undefined;
-    const stampTo = lines.indexOf(TAB, stampFrom);
-    const orgTo = afterUuid(lines, stampTo + 1);
-    const partnerTo = afterUuid(lines, orgTo + 1);
-    if (stampTo < 0 || stampTo >= end || lines[orgTo] !== TAB || lines[partnerTo] !== TAB) return undefined;
-    const ms = pgTimestampMs(lines.toString("latin1", stampFrom, stampTo));
-    if (out.length < (end - at) * 2 + FRAME) out = roomFor((end - at) * 4 + FRAME);
+  return (data, at, end) => {
+    if (out.length < (end - at) * ESCAPED_MAX + FRAME) out = roomFor((end - at) * ESCAPED_MAX + FRAME);
+    let from = at + 2;
     let to = BEGIN.length;
-    for (let from = at; from < at + UUID; from += 1) out[to++] = lines[from] as number;
-    out[to++] = QUOTE;
-    to = spellFields(lines, stampTo, partnerTo, out, to);
-    to += out.write(`,"${ms}"`, to, "latin1");
-    to = spellFields(lines, partnerTo, end, out, to);
+    let checksum: string | null = null;
+    let ms = Number.NaN;
+    for (let column = 0; column < types.length; column += 1) {
+      if (from + 4 > end) return undefined;
+      const length = int32At(data, from);
+      from += 4;
+      if (from + length > end) return undefined;
+      if (column === CHECKSUM) checksum = length < 0 ? null : data.toString("latin1", from, from + length);
+      else if (column === TIMESTAMP) {
+        if (types[column] === "timestamptz" && length === 8) ms = millisecondsAt(data, from);
+      } else {
+        if (column === AFTER_OWNERS) to = spellNumber(ms, out, to);
+        out[to++] = COMMA;
+        if (length < 0) for (let index = 0; index < NULL.length; index += 1) out[to++] = NULL[index] as number;
+        else if (types[column] === "uuid" && length === UUID_BYTES) to = spellUuid(data, from, out, to);
+        else to = spellText(data, from, from + length, out, to);
+      }
+      if (length > 0) from += length;
+    }
     out[to++] = BRACKET;
-    return out.subarray(0, to);
+    return { canonical: out.subarray(0, to), checksum };
   };
 }
+
+/** A sign of one byte becomes six at most, a uuid of 16 bytes 38. */
+const ESCAPED_MAX = 6;
+const FRAME = 200;
 
 function roomFor(bytes: number): Buffer {
   const room = Buffer.alloc(bytes);
@@ -53,30 +88,69 @@ function roomFor(bytes: number): Buffer {
   return room;
 }
 
-/** Where a uuid or a null ends. */
-const afterUuid = (lines: Buffer, from: number): number => from + (lines[from] === BACKSLASH ? 2 : UUID);
+const [HIGH, LOW] = [0, 1].map((digit) =>
+  Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0").charCodeAt(digit)),
+) as [Uint8Array, Uint8Array];
 
-/** Fields that each begin with a tab. */
-function spellFields(lines: Buffer, begin: number, end: number, out: Buffer, start: number): number {
-  let [from, to, isOpen] = [begin, start, false];
-  while (from < end) {
-    const byte = lines[from++] as number;
-    if (byte === TAB) {
-      if (isOpen) out[to++] = QUOTE;
-      out[to++] = COMMA;
-      isOpen = !(lines[from] === BACKSLASH && lines[from + 1] === LETTER_N && isEnd(lines[from + 2]));
-      if (isOpen) out[to++] = QUOTE;
-      else {
-        for (let at = 0; at < NULL.length; at += 1) out[to++] = NULL[at] as number;
-        from += 2;
-      }
-    } else {
-      if (byte === QUOTE) out[to++] = BACKSLASH;
-      out[to++] = byte;
-    }
+function spellNumber(value: number, out: Uint8Array, start: number): number {
+  const text = `,"${value}"`;
+  for (let index = 0; index < text.length; index += 1) out[start + index] = text.charCodeAt(index);
+  return start + text.length;
+}
+
+function spellUuid(data: Uint8Array, from: number, out: Uint8Array, start: number): number {
+  let to = start;
+  out[to++] = QUOTE;
+  for (let index = 0; index < UUID_BYTES; index += 1) {
+    if (index === 4 || index === 6 || index === 8 || index === 10) out[to++] = DASH;
+    const byte = data[from + index] as number;
+    out[to++] = HIGH[byte] as number;
+    out[to++] = LOW[byte] as number;
   }
-  if (isOpen) out[to++] = QUOTE;
+  out[to++] = QUOTE;
   return to;
 }
 
-const isEnd = (byte: number | undefined): boolean => byte === TAB || byte === NEWLINE;
+/** What follows a backslash in JSON; 0 = the byte stands for itself. */
+const ESCAPES = new Uint8Array(256).fill("u".charCodeAt(0), 0, 32);
+for (const [sign, letter] of ['""', "\\\\", "\bb", "\tt", "\nn", "\ff", "\rr"].map(
+  (pair) => [...pair] as [string, string],
+))
+  ESCAPES[sign.charCodeAt(0)] = letter.charCodeAt(0);
+const LETTER_U = "u".charCodeAt(0);
+const ZERO = "0".charCodeAt(0);
+
+function spellText(data: Uint8Array, begin: number, end: number, out: Uint8Array, start: number): number {
+  let to = start;
+  out[to++] = QUOTE;
+  for (let from = begin; from < end; from += 1) {
+    const byte = data[from] as number;
+    const letter = byte > QUOTE && byte !== BACKSLASH ? 0 : (ESCAPES[byte] as number);
+    if (letter === 0) out[to++] = byte;
+    else {
+      out[to++] = BACKSLASH;
+      out[to++] = letter;
+      if (letter !== LETTER_U) continue;
+      out[to++] = ZERO;
+      out[to++] = ZERO;
+      out[to++] = HIGH[byte] as number;
+      out[to++] = LOW[byte] as number;
+    }
+  }
+  out[to++] = QUOTE;
+  return to;
+}
+
+/** From 1970 to 2000. */
+const EPOCH_MS = 946_684_800_000;
+/** Four digits of a year. */
+const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_800_000 - 1];
+
+/** NaN for anything finer than a millisecond, and for what no ISO-8601 text of four digits a year says. */
+function millisecondsAt(data: Buffer, at: number): number {
+  // Exact for every year of four digits but for the last bits of far ones, so these are read once more.
+  const micros = int32At(data, at) * 2 ** 32 + data.readUInt32BE(at + 4);
+  const whole = Number.isSafeInteger(micros) ? micros % 1_000 === 0 : data.readBigInt64BE(at) % 1_000n === 0n;
+  const ms = Math.round(micros / 1_000) + EPOCH_MS;
+  return whole && ms >= FIRST_MS && ms <= LAST_MS ? ms : Number.NaN;
+}

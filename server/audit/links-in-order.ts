@@ -1,7 +1,7 @@
 import type { ChainLink } from "./chain.ts";
 
 /** Of links that came too early: more than the ids of a busy chain ever change places. */
-const WAITING_MAX = 20_000;
+export const WAITING_MAX = 20_000;
 
 /**
  * Hands links on by rising position that come by rising id, which is nearly the same order. `next` is the first position
@@ -14,7 +14,7 @@ export class LinksInOrder {
   next: number;
   gaveUp = false;
 
-  constructor(first: number, hand: (link: ChainLink) => void, waitingMax = WAITING_MAX) {
+  constructor(first: number, hand: (link: ChainLink) => void, waitingMax: number) {
     this.#waitingMax = waitingMax;
     this.next = first;
     this.#hand = hand;

@@ -1,73 +1,79 @@
-export const NEWLINE = 10;
-
 /**
- * Hundreds of times as long as any entry. Who owns the tables can write longer ones, up to a gigabyte, which would take all
- * memory: of these only the begin is read, and more fields follow than any table has, so that it is like no entry.
+ * Many times as long as any entry. Who owns the tables can write longer ones, up to a gigabyte, which would take all
+ * memory: of these only the begin is read, so that they are like no entry.
  */
-export const LINE_MAX = 16 * 1_024 * 1_024;
-const CUT = Buffer.from(`${"\t".repeat(100)}\n`);
+export const TUPLE_MAX = 4 * 1_024 * 1_024;
+const HEADER = 19;
 
-/** Batches of whole lines of a `COPY … TO STDOUT` in text format, each line with its newline; none much longer than `LINE_MAX`. */
-export async function* copiedLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // The line that a chunk has cut. Only that line is put together again: joining whole chunks costs more than all else.
+export const int32At = (data: Uint8Array, at: number): number =>
+  ((data[at] as number) << 24) |
+  ((data[at + 1] as number) << 16) |
+  ((data[at + 2] as number) << 8) |
+  (data[at + 3] as number);
+
+/** Where the tuple that begins at `at` ends; undefined where the data ends first, and at the end of the copy. */
+export function tupleEnd(data: Uint8Array, at: number): number | undefined {
+  if (at + 2 > data.length || isTrailer(data, at)) return undefined;
+  const fields = ((data[at] as number) << 8) | (data[at + 1] as number);
+  let end = at + 2;
+  for (let field = 0; field < fields; field += 1) {
+    if (end + 4 > data.length) return undefined;
+    end += 4 + Math.max(0, int32At(data, end));
+  }
+  return end <= data.length ? end : undefined;
+}
+
+const isTrailer = (data: Uint8Array, at: number) => ((data[at] as number) & 0x80) !== 0;
+
+/** Batches of whole tuples of a `COPY … TO STDOUT BINARY`. Of one that is longer than `TUPLE_MAX` the begin comes alone. */
+export async function* copiedTuples(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let header = HEADER;
+  // The tuple that a chunk has cut. Only that one is put together again: joining whole chunks costs more than all else.
   let cut: Buffer[] = [];
   let length = 0;
+  let end = endOfCut();
   for await (const chunk of stream) {
-    const first = chunk.indexOf(NEWLINE) + 1;
-    if (first === 0) {
-      if (length < LINE_MAX) cut.push(chunk);
-      length += chunk.length;
-      continue;
+    let at = Math.min(header, chunk.length);
+    header -= at;
+    if (length > 0) {
+      const to = end(chunk, at);
+      const part = chunk.subarray(at, to ?? chunk.length);
+      if (length < TUPLE_MAX) cut.push(part);
+      length += part.length;
+      if (to === undefined) continue;
+      yield Buffer.concat(cut);
+      at = to;
     }
-    const end = length < LINE_MAX ? chunk.subarray(0, first) : CUT;
-    yield cut.length > 0 ? Buffer.concat([...cut, end]) : end;
-    const last = chunk.lastIndexOf(NEWLINE) + 1;
-    if (last > first) yield chunk.subarray(first, last);
-    cut = last < chunk.length ? [chunk.subarray(last)] : [];
+    let last = at;
+    for (let next = tupleEnd(chunk, at); next !== undefined; next = tupleEnd(chunk, last)) last = next;
+    if (last > at) yield chunk.subarray(at, last);
+    [cut, length, end] = [[], 0, endOfCut()];
+    if (last === chunk.length || isTrailer(chunk, last)) continue;
+    cut.push(chunk.subarray(last));
     length = chunk.length - last;
+    end(chunk, last);
   }
 }
 
-/** The same as texts. */
-export async function* copyLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
-  for await (const lines of copiedLines(stream)) yield lines.toString("utf8", 0, lines.length - 1).split("\n");
+/** Follows one tuple through the chunks that it lies in: where it ends, undefined while it goes on. */
+function endOfCut(): (chunk: Uint8Array, from: number) => number | undefined {
+  let fields: number | undefined;
+  let skipped = 0;
+  let [number, bytes] = [0, 0];
+  return (chunk, from) => {
+    for (let at = from; ; ) {
+      const skip = Math.min(skipped, chunk.length - at);
+      at += skip;
+      skipped -= skip;
+      if (fields === 0 && skipped === 0) return at;
+      if (at === chunk.length) return undefined;
+      number = (number << 8) | (chunk[at] as number);
+      at += 1;
+      bytes += 1;
+      if (bytes < (fields === undefined ? 2 : 4)) continue;
+      if (fields === undefined) fields = number;
+      else [fields, skipped] = [fields - 1, Math.max(0, number)];
+      [number, bytes] = [0, 0];
+    }
+  };
 }
-
-const escapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
-
-/** Fields of one line; `\N` is null, backslash escapes are undone. */
-export const copyFields = (line: string): (string | null)[] => {
-  const fields: (string | null)[] = line.split("\t");
-  if (!line.includes("\\")) return fields;
-  for (let index = 0; index < fields.length; index++) {
-    const field = fields[index]!;
-    if (field === "\\N") fields[index] = null;
-    else if (field.includes("\\"))
-      fields[index] = field.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
-  }
-  return fields;
-};
-
-const MOMENT = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{0,2}[1-9])?\+00$/;
-
-let cachedDay = "";
-let cachedDayMs = Number.NaN;
-
-/**
- * Milliseconds of a `timestamptz` as Postgres prints it in UTC; NaN for anything finer than a millisecond, and for what
- * only a column of another type can say, as a minute of 65 seconds.
- */
-export const pgTimestampMs = (text: string): number => {
-  if (!MOMENT.test(text)) return Number.NaN;
-  const day = text.slice(0, 10);
-  if (day !== cachedDay) {
-    cachedDay = day;
-    const ms = Date.parse(`${day}T00:00:00.000Z`);
-    // There is a 31st of February for `Date`.
-    cachedDayMs = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? ms : Number.NaN;
-  }
-  const two = (at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
-  const fraction = text.length === 22 ? "" : text.slice(20, -3);
-  const ms = fraction === "" ? 0 : Number(fraction) * 10 ** (3 - fraction.length);
-  return cachedDayMs + two(11) * 3_600_000 + two(14) * 60_000 + two(17) * 1000 + ms;
-};

@@ -1,11 +1,12 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ChainStatement } from "./anchor-format.ts";
-import { type ChainKind, type ChainLink, type ChainRef, sha256 } from "./chain.ts";
+import { type ChainKind, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
-import { canonicalSpeller, checksumAt, idAt } from "./copied-canonical.ts";
-import { LinksInOrder } from "./links-in-order.ts";
-import { copiedLines, copyFields, copyLines, NEWLINE, pgTimestampMs } from "./postgres-copy.ts";
+import { type ColumnType, canonicalSpeller, contentNames, idAt, uuidOf } from "./copied-canonical.ts";
+import { type CopiedLink, linkAt, linkColumns } from "./copied-link.ts";
+import { LinksInOrder, WAITING_MAX } from "./links-in-order.ts";
+import { copiedTuples, tupleEnd } from "./postgres-copy.ts";
 import { storedStatement } from "./stored-statement.ts";
 
 /**
@@ -13,7 +14,11 @@ import { storedStatement } from "./stored-statement.ts";
  * order of the audit id, which is cheaper for the server than any join. Hashing and comparing happen here, because the
  * database's owner can redefine its functions.
  */
-export async function postgresChainSource(url: string, chain: ChainRef): Promise<ChainSource> {
+export async function postgresChainSource(
+  url: string,
+  chain: ChainRef,
+  waitingMax = WAITING_MAX,
+): Promise<ChainSource> {
   const clients: pg.Client[] = [];
   try {
     const entries = await connect(url, clients);
@@ -28,7 +33,7 @@ export async function postgresChainSource(url: string, chain: ChainRef): Promise
       statements: () => walkStatements(entries, where),
       walk: async (visitor) => {
         const first = await firstOfWhole(entries, where);
-        const links = new LinksInOrder(first ?? 0, visitor.link);
+        const links = new LinksInOrder(first ?? 0, visitor.link, waitingMax);
         if (first === undefined) await walkLinks(entries, where, visitor);
         const walked = { where, owner: owned(chain), reader: readerOf(chain), visitor };
         await walkRows(entries, contents, { ...walked, ...(first === undefined ? {} : { links }) });
@@ -67,24 +72,13 @@ async function firstOfWhole(client: pg.Client, where: string): Promise<number | 
   return rows[0].whole ? Number(rows[0].first) : undefined;
 }
 
-const linkColumns = `audit_id, chain_seq, encode(content_hash, 'hex'), encode(prev_hash, 'hex'), encode(chain_hash, 'hex')`;
-
-function linkOf(line: string): ChainLink {
-  const [auditId, chainSeq, contentHash, prevHash, chainHash] = line.split("\t") as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  const prev = prevHash === "\\N" ? null : prevHash;
-  return { auditId, chainSeq: Number(chainSeq), contentHash, prevHash: prev, chainHash };
-}
-
 async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor): Promise<void> {
-  const sql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by chain_seq) to stdout`;
-  for await (const lines of copyLines(client.query(copyTo(sql)))) for (const line of lines) visitor.link(linkOf(line));
+  const sql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by chain_seq) to stdout binary`;
+  const links = pull(copied(client, sql), linkAt);
+  for (let link = await links.next(); link; link = links.buffered() ?? (await links.next())) visitor.link(link);
 }
+
+const copied = (client: pg.Client, sql: string) => copiedTuples(client.query(copyTo(sql)));
 
 interface Walked {
   readonly where: string;
@@ -100,55 +94,59 @@ async function walkRows(
   rowsClient: pg.Client,
   { where, owner, reader, visitor, links }: Walked,
 ): Promise<void> {
-  const entriesSql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by audit_id) to stdout`;
+  const entriesSql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by audit_id) to stdout binary`;
   const checksum = `case when reader_partner_id is not distinct from ${reader} then checksum end`;
-  const rowsSql = `copy (select ${contentColumns(checksum)} from public.audit_logs where ${owner} order by id) to stdout`;
-  const absent: ChainLink[] = [];
-  const gone = (entry: ChainLink) => {
+  const types = await typesOf(rowsClient);
+  const columns = contentColumns(types, checksum);
+  const rowsSql = `copy (select ${columns} from public.audit_logs where ${owner} order by id) to stdout binary`;
+  const absent: CopiedLink[] = [];
+  const gone = (entry: CopiedLink) => {
     if (absent.length < ABSENT_MAX) absent.push(entry);
     else visitor.missingRow(entry.chainSeq, entry.auditId);
   };
-  const entries = pull(copyLines(entriesClient.query(copyTo(entriesSql))), (line) => {
-    const link = linkOf(line);
+  const entries = pull(copied(entriesClient, entriesSql), (data, at) => {
+    const link = linkAt(data, at);
     links?.add(link);
     return link;
   });
-  const spell = canonicalSpeller();
+  const spell = canonicalSpeller(types);
   let entry = entries.buffered() ?? (await entries.next());
-  for await (const lines of copiedLines(rowsClient.query(copyTo(rowsSql))))
-    for (let [at, end] = [0, lines.indexOf(NEWLINE)]; end >= 0; at = end + 1, end = lines.indexOf(NEWLINE, at)) {
-      const id = idAt(lines, at);
-      while (entry !== undefined && entry.auditId < id) {
+  for await (const data of copied(rowsClient, rowsSql))
+    for (let [at, end] = [0, 0]; at < data.length; at = end) {
+      end = tupleEnd(data, at) ?? data.length;
+      const id = idAt(data, at);
+      while (entry !== undefined && entry.id < id) {
         gone(entry);
         entry = entries.buffered() ?? (await entries.next());
       }
-      if (entry?.auditId !== id) {
-        visitor.unsealedRow(id);
+      if (entry?.id !== id) {
+        visitor.unsealedRow(uuidOf(id));
         continue;
       }
-      const spelled = spell(lines, at, end);
-      if (spelled && checksumAt(lines, at) === entry.contentHash && sha256(spelled) === entry.contentHash)
-        visitor.row(entry, entry.contentHash, true);
-      else {
-        const { canonical, checksum } = canonicalOf(lines.toString("utf8", at, end));
-        visitor.row(entry, sha256(canonical), checksum === entry.contentHash);
-      }
+      const spelled = spell(data, at, end);
+      const hash = spelled ? sha256(spelled.canonical) : "";
+      visitor.row(entry, hash, spelled?.checksum === entry.contentHash);
       entry = entries.buffered() ?? (await entries.next());
     }
   for (; entry !== undefined; entry = entries.buffered() ?? (await entries.next())) gone(entry);
-  await reportAbsent(rowsClient, absent, visitor);
+  await reportAbsent(rowsClient, types, absent, visitor);
 }
 
 /** An entry without a row of this owner: the row is gone, or now names another owner. */
-async function reportAbsent(client: pg.Client, absent: ChainLink[], visitor: ChainVisitor): Promise<void> {
+async function reportAbsent(client: pg.Client, types: ColumnType[], absent: CopiedLink[], visitor: ChainVisitor) {
   if (absent.length === 0) return;
-  const sql = `copy (select ${contentColumns("checksum")} from public.audit_logs
-    where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout`;
+  const sql = `copy (select ${contentColumns(types, "checksum")} from public.audit_logs
+    where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout binary`;
   const moved = new Map<string, string>();
-  for await (const lines of copyLines(client.query(copyTo(sql))))
-    for (const line of lines) moved.set(line.slice(0, 36), sha256(canonicalOf(line).canonical));
+  const spell = canonicalSpeller(types);
+  for await (const data of copied(client, sql))
+    for (let [at, end] = [0, 0]; at < data.length; at = end) {
+      end = tupleEnd(data, at) ?? data.length;
+      const spelled = spell(data, at, end);
+      moved.set(idAt(data, at), spelled ? sha256(spelled.canonical) : "");
+    }
   for (const entry of absent) {
-    const hash = moved.get(entry.auditId);
+    const hash = moved.get(entry.id);
     if (hash === undefined) visitor.missingRow(entry.chainSeq, entry.auditId);
     else visitor.row(entry, hash, false);
   }
@@ -156,27 +154,40 @@ async function reportAbsent(client: pg.Client, absent: ChainLink[], visitor: Cha
 
 const ABSENT_MAX = 100;
 
-/** In the order that `canonicalSpeller` reads. */
-const contentColumns = (checksum: string) => `id, ${checksum}, "timestamp", org_id, partner_id, actor_type, actor_id,
-  actor_email, action, resource_type, resource_id, resource_name, details, ip_address, user_agent, result, error_message`;
-
-/** The canonical text of any line, from its fields. */
-function canonicalOf(line: string): { canonical: string; checksum: string | null } {
-  const [id, checksum, timestamp, orgId, partnerId, ...rest] = copyFields(line);
-  const ms = String(pgTimestampMs(timestamp ?? ""));
-  return { canonical: JSON.stringify(["al1", id, orgId, partnerId, ms, ...rest]), checksum: checksum ?? null };
+/** The types that the columns have now: whoever owns the table can change them, and binary values do not name theirs. */
+async function typesOf(client: pg.Client): Promise<ColumnType[]> {
+  const names = contentNames.map((name) => pg.escapeIdentifier(name)).join(", ");
+  const { fields } = await client.query(`select ${names} from public.audit_logs limit 0`);
+  return fields.map(({ dataTypeID }) => {
+    if (dataTypeID === pg.types.builtins.UUID) return "uuid";
+    return dataTypeID === pg.types.builtins.TIMESTAMPTZ ? "timestamptz" : "text";
+  });
 }
 
+/** In the order that `canonicalSpeller` reads. */
+const contentColumns = (types: readonly ColumnType[], checksum: string): string =>
+  contentNames
+    .map((name, index) => {
+      const column = name === "checksum" ? checksum : pg.escapeIdentifier(name);
+      return types[index] === "text" ? `(${column})::text` : column;
+    })
+    .join(", ");
+
 /** Reads one item at a time; `buffered` answers without waiting while there is something at hand. */
-function pull<T>(batches: AsyncGenerator<string[]>, read: (line: string) => T) {
-  let lines: string[] = [];
+function pull<T>(batches: AsyncGenerator<Buffer>, read: (data: Buffer, at: number) => T) {
+  let data: Buffer = Buffer.alloc(0);
   let at = 0;
-  const buffered = (): T | undefined => (at < lines.length ? read(lines[at++]!) : undefined);
+  const buffered = (): T | undefined => {
+    if (at >= data.length) return undefined;
+    const from = at;
+    at = tupleEnd(data, at) ?? data.length;
+    return read(data, from);
+  };
   const next = async (): Promise<T | undefined> => {
-    while (at >= lines.length) {
+    while (at >= data.length) {
       const batch = await batches.next();
       if (batch.done) return undefined;
-      lines = batch.value;
+      data = batch.value;
       at = 0;
     }
     return buffered();

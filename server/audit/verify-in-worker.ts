@@ -1,3 +1,4 @@
+import { countVerification } from "./busy.ts";
 import type { ChainRef } from "./chain.ts";
 import type { AuditVerify } from "./verify-result.ts";
 import { workerResults } from "./worker-results.ts";
@@ -21,6 +22,14 @@ export type VerifyOutcome = { chain: ChainRef } & (
 /** What the thread posts. */
 export type VerifyPost = VerifyOutcome & { fileError: string | undefined };
 
+/** What the thread is given. */
+export interface VerifyJob {
+  readonly options: Omit<VerifyOptions, "onFileError">;
+  readonly chains: readonly ChainRef[];
+  /** How busy the process is (`busy.ts`). */
+  readonly memory: Int32Array;
+}
+
 /**
  * Verifies chains in a thread with connections of its own, so that the event loop serves requests meanwhile. Outcomes
  * come in the order asked.
@@ -30,11 +39,16 @@ export async function* verifyEach(
   chains: readonly ChainRef[],
 ): AsyncGenerator<VerifyOutcome> {
   let told = false;
-  const posts = workerResults<VerifyPost>("verify-worker", { options, chains: [...chains] }, chains.length);
-  for await (const { fileError, ...outcome } of posts) {
-    if (fileError !== undefined && !told) onFileError?.(fileError);
-    told ||= fileError !== undefined;
-    yield outcome;
+  const counted = countVerification();
+  try {
+    const job: VerifyJob = { options, chains: [...chains], memory: counted.memory };
+    for await (const { fileError, ...outcome } of workerResults<VerifyPost>("verify-worker", job, chains.length)) {
+      if (fileError !== undefined && !told) onFileError?.(fileError);
+      told ||= fileError !== undefined;
+      yield outcome;
+    }
+  } finally {
+    counted.end();
   }
 }
 

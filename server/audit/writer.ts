@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { interruptibleSleep } from "#server/platform/sleep";
+import { appending } from "./busy.ts";
 import { type ChainRef, chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
 import { HeldChains } from "./held-chains.ts";
 import type { AuditTables } from "./tables.ts";
@@ -43,6 +44,12 @@ interface Waiting {
 
 type Round = "empty" | "moved" | "busy";
 
+interface Pause {
+  pause: number;
+  /** Another server moves entries meanwhile. */
+  others?: boolean;
+}
+
 const BATCH_MAX = 100;
 const LOOK_AHEAD = 1_000;
 const BUSY_RETRY_MS = 50;
@@ -60,20 +67,23 @@ export function auditWriter(db: Kysely<AuditTables>, options: AuditWriterOptions
     const held = new HeldChains(backoff);
     let failures = 0;
     while (!stopping) {
-      const pause = await moveRound(db, options, held).then(
-        (round) => {
+      const { pause, others } = await moveRound(db, options, held).then(
+        (round): Pause => {
           failures = 0;
-          if (round === "moved") return 0;
-          return round === "busy" ? BUSY_RETRY_MS : Math.min(pollMs, held.nextMs());
+          if (round === "moved") return { pause: 0 };
+          if (round === "busy") return { pause: BUSY_RETRY_MS, others: true };
+          return { pause: Math.min(pollMs, held.nextMs()) };
         },
-        (error: unknown) => {
+        (error: unknown): Pause => {
           failures += 1;
           options.onError?.(error, failures);
-          return backoff(failures);
+          return { pause: backoff(failures) };
         },
       );
+      if (pause === 0 || stopping) continue;
       // A wake cuts a pause short; after a failure the pause is the point.
-      if (pause > 0 && !stopping) await sleeper.sleep(pause, failures === 0);
+      const wait = () => sleeper.sleep(pause, failures === 0);
+      await (others ? appending(wait) : wait());
     }
   };
   const start = () => {
@@ -114,7 +124,7 @@ async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions, h
     if (failed.has(group)) continue;
     const chain = chainOf(group[0]!);
     try {
-      const entries = await moveBatch(db, batch, options);
+      const entries = await appending(() => moveBatch(db, batch, options));
       if (entries === "busy") return "busy";
       held.release(chain);
       if (entries > 0) options.onMoved?.(entries);
