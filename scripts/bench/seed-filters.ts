@@ -30,7 +30,12 @@ export async function seedFilterFacts(
   const fill = (table: keyof Database, count: number, row: (index: number) => object) =>
     insertRows(db, store.dialect, table, count, row);
   const mine = (index: number) => ({ orgId: of(index).orgId, deviceId: of(index).id });
-  await fill("deviceSoftwareReports", devices.length, (index) => ({ ...mine(index), firstReportedAt: now }));
+  const reports = (index: number) => ({ ...mine(index), firstReportedAt: now });
+  await db.transaction().execute(async (tx) => {
+    // Each report is noted at its device, and the server's own work writes to many devices at once as well.
+    if (store.dialect === "postgres") await sql`lock table devices in share row exclusive mode`.execute(tx);
+    await insertRows(tx, store.dialect, "deviceSoftwareReports", devices.length, reports);
+  });
   await fill("deviceMetrics", devices.length, (index) => ({
     ...{ ...mine(index), timestamp: now, extra: {} },
     ...{ cpuPercent: (index * 31) % 101, ramPercent: (index * 17) % 101, diskPercent: (index * 13) % 101 },
