@@ -12,21 +12,18 @@ import { TOLD_MAX } from "./rules.ts";
 /** Rows of one statement, which holds the event loop of the embedded database until it is done. */
 const ROWS_MAX = TOLD_MAX / 4;
 
-/** Devices of one transaction, for which heartbeats of the embedded database wait: half of those that an event names. */
-export const WRITTEN_MAX = TOLD_MAX / 2;
-
 /** Ids of devices. */
 export interface Applied {
   readonly added: string[];
   readonly removed: string[];
 }
 
-/** What is written, and told, at once. */
+/** As many devices as an event names. */
 export function* partsOf({ joining, leaving }: Difference): Generator<Difference> {
   let [joined, left] = [0, 0];
   while (joined < joining.length || left < leaving.length) {
-    const some = joining.slice(joined, joined + WRITTEN_MAX);
-    const others = leaving.slice(left, left + WRITTEN_MAX - some.length);
+    const some = joining.slice(joined, joined + TOLD_MAX);
+    const others = leaving.slice(left, left + TOLD_MAX - some.length);
     [joined, left] = [joined + some.length, left + others.length];
     yield { joining: some, leaving: others };
   }

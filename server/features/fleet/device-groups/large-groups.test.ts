@@ -7,15 +7,14 @@ import { HOUR, MINUTE } from "#server/platform/clock";
 import { makeDevices } from "../../../test/devices.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
-import { WRITTEN_MAX } from "./apply.ts";
 import { evaluateDue } from "./due.ts";
 import { evaluate } from "./evaluate.ts";
 import { findEvaluable } from "./queries.ts";
+import { TOLD_MAX } from "./rules.ts";
 import { sweepGroups } from "./sweep-groups.ts";
 import { targetedDevices } from "./targets.ts";
 
-const PARTS = 6;
-const COUNT = PARTS * WRITTEN_MAX + 1;
+const COUNT = 3 * TOLD_MAX + 1;
 const tagged = (tag: string) => ({
   operator: "AND",
   conditions: [{ field: "tags", operator: "hasAny", value: [tag] }],
@@ -99,7 +98,9 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     expect(await membersOf()).toEqual(ids.toSorted());
     const joined = await told();
     expect(joined.map(({ added, removed }) => [added, removed])).toEqual([
-      ...Array.from({ length: PARTS }, () => [WRITTEN_MAX, 0]),
+      [TOLD_MAX, 0],
+      [TOLD_MAX, 0],
+      [TOLD_MAX, 0],
       [1, 0],
     ]);
     expect(joined.flatMap(({ addedDeviceIds }) => addedDeviceIds).toSorted()).toEqual(ids.toSorted());
@@ -116,7 +117,7 @@ describe.each(databases)("groups of thousands on %s", (database) => {
 
   it("tell what was written where a later part fails, and write the rest once with the next look", async () => {
     const group = await evaluable();
-    await evaluate(failingAfter(2 * WRITTEN_MAX) as never, group);
+    await evaluate(failingAfter(2 * TOLD_MAX) as never, group);
     const members = await membersOf();
     expect(members.length).toBeGreaterThan(0);
     expect(members.length).toBeLessThan(COUNT);
@@ -132,7 +133,7 @@ describe.each(databases)("groups of thousands on %s", (database) => {
 
   it("are no fault of their conditions where two transactions wait for each other, and go on by the next note", async () => {
     const deadlock = Object.assign(new Error("deadlock detected"), { code: "40P01" });
-    await evaluate(failingAfter(2 * WRITTEN_MAX, deadlock) as never, await evaluable());
+    await evaluate(failingAfter(2 * TOLD_MAX, deadlock) as never, await evaluable());
     expect((await membersOf()).length).toBeLessThan(COUNT);
     expect((await send("GET", `/groups/${groupId}`)).body.lastEvaluationError).toBeNull();
     const notes = server.db.selectFrom("deviceGroupDue").select("seq").where("groupId", "=", groupId);
@@ -182,11 +183,11 @@ describe.each(databases)("groups of thousands on %s", (database) => {
   const db = () => asSystem(server.services, "evaluate device groups");
   /** What a process that was killed while it looked has left. */
   const dieLooking = async () => {
-    await evaluate(failingAfter(WRITTEN_MAX + 1) as never, await evaluable());
+    await evaluate(failingAfter(TOLD_MAX + 1) as never, await evaluable());
     const forgotten = { lastEvaluationError: null, attemptedAt: null };
     await server.db.updateTable("deviceGroups").set(forgotten).where("id", "=", groupId).execute();
     await server.db.updateTable("deviceGroupDue").set({ claimedAt: server.clock.now() }).execute();
-    expect(await membersOf()).toHaveLength(WRITTEN_MAX);
+    expect(await membersOf()).toHaveLength(TOLD_MAX);
   };
 
   it("that are new are answered without their devices, and are no target until all are written", async () => {
@@ -210,7 +211,7 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     await evaluateDue(server.services);
     expect(await targetedDevices(db(), [groupId])).toEqual([]);
     const events = (await told()).slice(before);
-    expect(Math.max(...events.map(({ removed }) => removed))).toBe(WRITTEN_MAX);
+    expect(Math.max(...events.map(({ removed }) => removed))).toBe(TOLD_MAX);
     expect(events.flatMap(({ removedDeviceIds }) => removedDeviceIds).toSorted()).toEqual(ids.toSorted());
     expect(await logged()).toEqual({ entries: 2 * COUNT, members: 0 });
   });
