@@ -65,16 +65,19 @@ const PIECES = 32;
  * busy. A second thread of the same core slows the first one down whatever its priority, so yielding is not enough.
  */
 export function resting(memory: Int32Array): () => void {
-  let pieces = 0;
-  let since = performance.now();
+  let [pieces, worked] = [0, 0];
+  let looked = performance.now();
   return () => {
     pieces += 1;
     if (pieces % PIECES !== 0) return;
-    const worked = performance.now() - since;
+    const now = performance.now();
+    // What takes longer is waiting, for a database or a lock: no reason to rest.
+    worked += Math.min(now - looked, SLICE_MS);
+    looked = now;
     if (worked < SLICE_MS) return;
-    const ends = () => since + worked * (1 + restOf(memory));
-    while (performance.now() < ends()) Atomics.wait(memory, NOTHING, 0, SLICE_MS);
-    since = performance.now();
+    while (performance.now() < now + worked * restOf(memory)) Atomics.wait(memory, NOTHING, 0, SLICE_MS);
+    looked = performance.now();
+    worked = 0;
   };
 }
 

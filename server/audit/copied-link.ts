@@ -2,9 +2,20 @@ import type { ChainLink } from "./chain.ts";
 import { uuidOf } from "./copied-canonical.ts";
 import { int32At } from "./postgres-copy.ts";
 
-/** What `linkAt` reads; the casts keep these forms whatever the columns are made to be. */
-export const linkColumns =
-  "audit_id::uuid, chain_seq::bigint, content_hash::bytea, chain_hash::bytea, prev_hash::bytea";
+/** What `linkAt` reads, in this order, and what each column is. */
+export const linkColumns = {
+  audit_id: "uuid",
+  chain_seq: "bigint",
+  content_hash: "bytea",
+  chain_hash: "bytea",
+  prev_hash: "bytea",
+} as const;
+
+/** What stands for a column that was made another type, or emptied: no chain has it. */
+export const linkNothing: Partial<Record<keyof typeof linkColumns, string>> = {
+  audit_id: "'00000000-0000-0000-0000-000000000000'::uuid",
+  chain_seq: "'0'::bigint",
+};
 
 const [FIELDS, LENGTH, UUID, BIGINT, HASH] = [2, 4, 16, 8, 32] as const;
 const SEQ = FIELDS + LENGTH + UUID + LENGTH;
@@ -27,7 +38,10 @@ export class CopiedLink implements ChainLink {
   }
 }
 
-/** A link of a tuple. One whose hashes have another length is read piece by piece. */
+/** What is read of something else: the hash of nothing, and that of a link that has such a hash is none either. */
+const NO_HASH = "not 32 bytes";
+
+/** A link of a tuple. */
 export function linkAt(data: Buffer, at: number): CopiedLink {
   const id = data.toString("hex", at + FIELDS + LENGTH, at + FIELDS + LENGTH + UUID);
   const seq = int32At(data, at + SEQ) * 2 ** 32 + data.readUInt32BE(at + SEQ + 4);
@@ -45,9 +59,9 @@ export function linkAt(data: Buffer, at: number): CopiedLink {
   for (let [from, index] = [at + CONTENT - LENGTH, 0]; index < 3; index += 1) {
     const length = int32At(data, from);
     from += LENGTH;
-    hashes.push(length < 0 ? null : data.toString("hex", from, from + length));
+    hashes.push(length < 0 ? null : length === HASH ? data.toString("hex", from, from + length) : NO_HASH);
     from += Math.max(0, length);
   }
   const [contentHash, chainHash, prevHash] = hashes;
-  return new CopiedLink(id, seq, contentHash ?? "", prevHash ?? null, chainHash ?? "");
+  return new CopiedLink(id, seq, contentHash ?? NO_HASH, prevHash ?? null, chainHash ?? NO_HASH);
 }

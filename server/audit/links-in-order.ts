@@ -5,7 +5,8 @@ export const WAITING_MAX = 20_000;
 
 /**
  * Hands links on by rising position that come by rising id, which is nearly the same order. `next` is the first position
- * that it has not handed on; `gaveUp` once too many wait, and it takes no more.
+ * that it has not handed on; `gaveUp` once too many wait, and it takes no more. A position that was handed on already is
+ * handed on at once, for whoever looks at their order to see.
  */
 export class LinksInOrder {
   readonly #hand: (link: ChainLink) => void;
@@ -20,9 +21,15 @@ export class LinksInOrder {
     this.#hand = hand;
   }
 
+  /** Whether some were not handed on: those before them never came. */
+  get isHolding(): boolean {
+    return this.gaveUp || this.#waiting.size > 0;
+  }
+
   add(link: ChainLink): void {
     if (this.gaveUp) return;
-    if (link.chainSeq === this.next) {
+    if (link.chainSeq < this.next) this.#hand(link);
+    else if (link.chainSeq === this.next) {
       for (let due: ChainLink | undefined = link; due !== undefined; due = this.#take()) this.#hand(due);
     } else if (this.#waiting.size < this.#waitingMax) this.#waiting.set(link.chainSeq, link);
     else {

@@ -4,7 +4,7 @@ import type { ChainStatement } from "./anchor-format.ts";
 import { type ChainKind, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { type ColumnType, canonicalSpeller, contentNames, idAt, uuidOf } from "./copied-canonical.ts";
-import { type CopiedLink, linkAt, linkColumns } from "./copied-link.ts";
+import { type CopiedLink, linkAt, linkColumns, linkNothing } from "./copied-link.ts";
 import { LinksInOrder, WAITING_MAX } from "./links-in-order.ts";
 import { copiedTuples, tupleEnd } from "./postgres-copy.ts";
 import { storedStatement } from "./stored-statement.ts";
@@ -37,7 +37,7 @@ export async function postgresChainSource(
         if (first === undefined) await walkLinks(entries, where, visitor);
         const walked = { where, owner: owned(chain), reader: readerOf(chain), visitor };
         await walkRows(entries, contents, { ...walked, ...(first === undefined ? {} : { links }) });
-        if (links.gaveUp) await walkLinks(entries, `${where} and chain_seq >= ${links.next}`, visitor);
+        if (links.isHolding) await walkLinks(entries, `${where} and chain_seq >= ${links.next}`, visitor);
       },
       close: () => close(clients),
     };
@@ -73,7 +73,7 @@ async function firstOfWhole(client: pg.Client, where: string): Promise<number | 
 }
 
 async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor): Promise<void> {
-  const sql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by chain_seq) to stdout binary`;
+  const sql = `copy (${await linkSelect(client)} where ${where} order by chain_seq) to stdout binary`;
   const links = pull(copied(client, sql), linkAt);
   for (let link = await links.next(); link; link = links.buffered() ?? (await links.next())) visitor.link(link);
 }
@@ -94,9 +94,9 @@ async function walkRows(
   rowsClient: pg.Client,
   { where, owner, reader, visitor, links }: Walked,
 ): Promise<void> {
-  const entriesSql = `copy (select ${linkColumns} from public.audit_chain where ${where} order by audit_id) to stdout binary`;
+  const entriesSql = `copy (${await linkSelect(entriesClient)} where ${where} order by audit_id) to stdout binary`;
   const checksum = `case when reader_partner_id is not distinct from ${reader} then checksum end`;
-  const types = await typesOf(rowsClient);
+  const types = await contentTypes(rowsClient);
   const columns = contentColumns(types, checksum);
   const rowsSql = `copy (select ${columns} from public.audit_logs where ${owner} order by id) to stdout binary`;
   const absent: CopiedLink[] = [];
@@ -154,20 +154,43 @@ async function reportAbsent(client: pg.Client, types: ColumnType[], absent: Copi
 
 const ABSENT_MAX = 100;
 
-/** The types that the columns have now: whoever owns the table can change them, and binary values do not name theirs. */
-async function typesOf(client: pg.Client): Promise<ColumnType[]> {
-  const names = contentNames.map((name) => pg.escapeIdentifier(name)).join(", ");
-  const { fields } = await client.query(`select ${names} from public.audit_logs limit 0`);
-  return fields.map(({ dataTypeID }) => {
-    if (dataTypeID === pg.types.builtins.UUID) return "uuid";
-    return dataTypeID === pg.types.builtins.TIMESTAMPTZ ? "timestamptz" : "text";
+const { UUID, INT8, BYTEA, TEXT, VARCHAR, TIMESTAMPTZ } = pg.types.builtins;
+const known: Readonly<Record<number, ColumnType | "bigint" | "bytea">> = {
+  ...{ [UUID]: "uuid", [INT8]: "bigint", [BYTEA]: "bytea" },
+  ...{ [TEXT]: "text", [VARCHAR]: "text", [TIMESTAMPTZ]: "timestamptz" },
+};
+
+/**
+ * The types that columns have now: whoever owns a table can change them, binary values do not name theirs, and a type of
+ * the owner's own has casts that say what he likes.
+ */
+async function typesOf(client: pg.Client, table: "audit_logs" | "audit_chain", names: readonly string[]) {
+  const columns = names.map((name) => pg.escapeIdentifier(name)).join(", ");
+  const { fields } = await client.query(`select ${columns} from public.${table} limit 0`);
+  return fields.map(({ dataTypeID }) => known[dataTypeID] ?? "other");
+}
+
+async function linkSelect(client: pg.Client): Promise<string> {
+  const names = Object.keys(linkColumns) as (keyof typeof linkColumns)[];
+  const types = await typesOf(client, "audit_chain", names);
+  const columns = names.map((name, index) => {
+    const nothing = linkNothing[name] ?? `null::${linkColumns[name]}`;
+    return types[index] === linkColumns[name] ? `coalesce(${name}, ${nothing})` : nothing;
   });
+  return `select ${columns.join(", ")} from public.audit_chain`;
+}
+
+/** Of rows; a checksum counts beside the partner whose lists show the row. */
+async function contentTypes(client: pg.Client): Promise<ColumnType[]> {
+  const [reader, ...types] = await typesOf(client, "audit_logs", ["reader_partner_id", ...contentNames]);
+  return types.map((type) => (reader !== "uuid" || type === "bigint" || type === "bytea" ? "other" : type));
 }
 
 /** In the order that `canonicalSpeller` reads. */
 const contentColumns = (types: readonly ColumnType[], checksum: string): string =>
   contentNames
     .map((name, index) => {
+      if (types[index] === "other") return "null::text";
       const column = name === "checksum" ? checksum : pg.escapeIdentifier(name);
       return types[index] === "text" ? `(${column})::text` : column;
     })

@@ -172,6 +172,15 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
       expect(await kinds()).toEqual(["content_mismatch@4"]);
     });
 
+    it("links without hashes, one by one", async () => {
+      const none = dialect === "postgres" ? "'\\x'" : "''";
+      await world.tamper(`update audit_chain set chain_hash = ${none}, prev_hash = ${none}
+        where chain_id = '${ORG}' and chain_seq > 7`);
+      expect(await kinds()).toEqual(
+        expect.arrayContaining(["chain_hash_mismatch@8", "chain_hash_mismatch@9", "chain_hash_mismatch@10"]),
+      );
+    });
+
     it("an entry that is hidden from its partner, or shown to another", async () => {
       const partner = (end: string) => `0190c0de-0000-7000-8000-0000000000${end}`;
       await world.asOwner(`insert into organizations (id, partner_id) values ('${ORG}', '${partner("a1")}')`);

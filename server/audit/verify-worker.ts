@@ -57,6 +57,14 @@ const rested = (visitor: ChainVisitor, rest: () => void): ChainVisitor => ({
     rest();
     visitor.row(entry, hash, intact);
   },
+  unsealedRow(auditId) {
+    rest();
+    visitor.unsealedRow(auditId);
+  },
+  missingRow(chainSeq, auditId) {
+    rest();
+    visitor.missingRow(chainSeq, auditId);
+  },
 });
 
 /** A file that cannot be read at the moment costs its evidence, not the verdict on what the database holds. */

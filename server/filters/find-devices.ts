@@ -85,6 +85,7 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
     const [counted] = await find<{ total: number }>(ids ? "some" : "all", (all) => all.select(totalOf), ids);
     return Number(counted?.total);
   };
+  /** How many devices there are that indexes name, and the first of them, by one statement. */
   const counted = async (limit: number) => {
     const rows = await find<Match & Shown & { total: number }>(
       "some",

@@ -15,8 +15,8 @@ export function customValue(
   if (dialect === "postgres") {
     // Told where it stands, Postgres reads the text in half the time.
     if (type === "string")
-      return sql`case jsonb_typeof(${fields} -> ${key}::text) when 'string' then ${fields} ->> ${key}::text end`;
-    return sql`${sql.raw(onPostgres[type])}(${fields} -> ${key}::text)`;
+      return sql`case jsonb_typeof(${fields} -> ${sql.lit(key)}::text) when 'string' then ${fields} ->> ${sql.lit(key)}::text end`;
+    return sql`${sql.raw(onPostgres[type])}(${fields} -> ${sql.lit(key)}::text)`;
   }
   const path = sql.lit(`$.${key}`);
   const [kind, value] = [sql`json_type(${fields}, ${path})`, sql`json_extract(${fields}, ${path})`];
@@ -37,7 +37,7 @@ const onPostgres = {
 /** Devices with nothing stored under this key. */
 export const hasNoCustom = (fields: Expression<object>, key: string, dialect: DialectName): Expression<SqlBool> =>
   dialect === "postgres"
-    ? sql<SqlBool>`(${fields} ->> ${key}::text) is null`
+    ? sql<SqlBool>`(${fields} ->> ${sql.lit(key)}::text) is null`
     : sql<SqlBool>`coalesce(json_type(${fields}, ${sql.lit(`$.${key}`)}), 'null') = 'null'`;
 
 /** A default of a custom field as `customValue` would read it. */
