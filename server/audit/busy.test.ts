@@ -8,18 +8,27 @@ beforeEach(() => {
 });
 afterEach(() => counted.end());
 
-/** How many times as long pieces of work take that last `ms` altogether, because they rest. */
-function stretched(memory: Int32Array, ms: number): number {
-  const rest = resting(memory);
-  let worked = 0;
-  const started = performance.now();
-  while (worked < ms) {
-    const before = performance.now();
-    while (performance.now() - before < 0.2);
-    worked += performance.now() - before;
+/** A thread in a time of its own, in which nobody else takes the processor. */
+function thread(memory: Int32Array) {
+  let now = 0;
+  const rest = resting(memory, {
+    now: () => now,
+    wait: (_, ms) => {
+      now += ms;
+    },
+  });
+  const work = (ms: number) => {
+    now += ms;
     rest();
-  }
-  return (performance.now() - started) / worked;
+  };
+  return { work, now: () => now };
+}
+
+/** How many times as long pieces of work take that last 400 ms altogether, because they rest. */
+function stretched(memory: Int32Array): number {
+  const { work, now } = thread(memory);
+  for (let piece = 0; piece < 2_000; piece += 1) work(0.2);
+  return now() / 400;
 }
 
 const sharedOf = (load: number, verifying: number) => {
@@ -29,28 +38,24 @@ const sharedOf = (load: number, verifying: number) => {
 };
 
 it("a verification does not rest where nobody works, and has a tenth of the time beside somebody who always does", () => {
-  expect(stretched(sharedOf(0, 1), 60)).toBeLessThan(1.5);
-  const whole = stretched(sharedOf(1_000, 1), 60);
-  expect(whole).toBeGreaterThan(7);
-  expect(whole).toBeLessThan(20);
+  expect(stretched(sharedOf(0, 1))).toBeCloseTo(1, 5);
+  const whole = stretched(sharedOf(1_000, 1));
+  expect(whole).toBeGreaterThan(9);
+  expect(whole).toBeLessThan(12);
 });
 
 it("several have that tenth together, and rest less where the process is less busy", () => {
-  expect(stretched(sharedOf(1_000, 3), 40)).toBeGreaterThan(14);
-  const third = stretched(sharedOf(333, 1), 60);
-  expect(third).toBeGreaterThan(2.5);
-  expect(third).toBeLessThan(7);
+  expect(stretched(sharedOf(1_000, 3))).toBeGreaterThan(27);
+  expect(stretched(sharedOf(1_000, 3))).toBeLessThan(33);
+  expect(stretched(sharedOf(333, 1))).toBeGreaterThan(3.5);
+  expect(stretched(sharedOf(333, 1))).toBeLessThan(5);
 });
 
 it("what a verification waits for is no work to rest for", () => {
-  const rest = resting(sharedOf(1_000, 1));
-  const wait = (ms: number) => {
-    for (const end = performance.now() + ms; performance.now() < end; );
-  };
-  wait(500);
-  const started = performance.now();
-  for (let piece = 0; piece < 32; piece += 1) rest();
-  expect(performance.now() - started).toBeLessThan(250);
+  const { work, now } = thread(sharedOf(1_000, 1));
+  work(60_000);
+  for (let piece = 0; piece < 32; piece += 1) work(0);
+  expect(now()).toBeLessThan(60_200);
 });
 
 it("threads are told of appends that wait for a database, and of their end", async () => {

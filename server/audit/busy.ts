@@ -60,23 +60,33 @@ const SLICE_MS = 10;
 /** Pieces of work between two looks at the clock, which costs as much as a tenth of one. */
 const PIECES = 32;
 
+/** In milliseconds. */
+interface Time {
+  now(): number;
+  wait(memory: Int32Array, ms: number): void;
+}
+const time: Time = {
+  now: () => performance.now(),
+  wait: (memory, ms) => void Atomics.wait(memory, NOTHING, 0, ms),
+};
+
 /**
  * For a thread that verifies: called at every piece of work, it rests as much longer than it worked as the process is
  * busy. A second thread of the same core slows the first one down whatever its priority, so yielding is not enough.
  */
-export function resting(memory: Int32Array): () => void {
+export function resting(memory: Int32Array, { now: nowMs, wait }: Time = time): () => void {
   let [pieces, worked] = [0, 0];
-  let looked = performance.now();
+  let looked = nowMs();
   return () => {
     pieces += 1;
     if (pieces % PIECES !== 0) return;
-    const now = performance.now();
+    const now = nowMs();
     // What takes longer is waiting, for a database or a lock: no reason to rest.
     worked += Math.min(now - looked, SLICE_MS);
     looked = now;
     if (worked < SLICE_MS) return;
-    while (performance.now() < now + worked * restOf(memory)) Atomics.wait(memory, NOTHING, 0, SLICE_MS);
-    looked = performance.now();
+    while (nowMs() < now + worked * restOf(memory)) wait(memory, SLICE_MS);
+    looked = nowMs();
     worked = 0;
   };
 }
