@@ -2,9 +2,17 @@ import type { ChainRef } from "./chain.ts";
 
 const keyOf = ({ kind, id }: ChainRef) => kind + id;
 
+interface Held {
+  readonly chain: ChainRef;
+  readonly failures: number;
+  /** How many of the failures were refusals of what an entry says. */
+  readonly refusals: number;
+  readonly until: number;
+}
+
 /** Chains whose entries could not be stored, each left alone until it is tried again. */
 export class HeldChains {
-  readonly #held = new Map<string, { chain: ChainRef; failures: number; until: number }>();
+  readonly #held = new Map<string, Held>();
   readonly #backoff: (failures: number) => number;
 
   constructor(backoff: (failures: number) => number) {
@@ -12,10 +20,16 @@ export class HeldChains {
   }
 
   /** Returns how often it has failed without a success in between. */
-  hold(chain: ChainRef): number {
+  hold(chain: ChainRef, isRefusal: boolean): number {
     const failures = (this.#held.get(keyOf(chain))?.failures ?? 0) + 1;
-    this.#held.set(keyOf(chain), { chain, failures, until: performance.now() + this.#backoff(failures) });
+    const refusals = this.refusals(chain) + Number(isRefusal);
+    const until = performance.now() + this.#backoff(failures);
+    this.#held.set(keyOf(chain), { chain, failures, refusals, until });
     return failures;
+  }
+
+  refusals(chain: ChainRef): number {
+    return this.#held.get(keyOf(chain))?.refusals ?? 0;
   }
 
   release(chain: ChainRef): void {

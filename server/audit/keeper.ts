@@ -22,6 +22,7 @@ export function writerOf(services: Services): AuditWriter {
     partnerOf,
     onError: (error, attempt, chain) =>
       services.log.error("audit.writer_failed", { error: error as Error, attempt, ...(chain && { chain }) }),
+    onUnwritable: (error, chain) => services.log.error("audit.entry_unwritable", { error: error as Error, chain }),
   });
 }
 

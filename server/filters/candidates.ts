@@ -22,7 +22,7 @@ export async function candidatesFor(
   if (!plan || lookUps.length > ASKED_MAX) return undefined;
   const [found] = await runOnce<Record<string, unknown>>(
     indexes.db,
-    (db) => db.selectNoFrom(lookUps.map((lookUp, at) => lookUp(db, most).as(`at${at}` as "at"))),
+    (db) => db.selectNoFrom(lookUps.map((lookUp, at) => lookUp(most).as(`at${at}` as "at"))),
     // Row-level security leaves others' rows out already, and the query of the devices asks again.
     { by: indexes.dialect === "postgres" ? "devices" : "key" },
   );

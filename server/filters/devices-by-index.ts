@@ -1,4 +1,4 @@
-import type { ExpressionWrapper, Kysely, SelectQueryBuilder } from "kysely";
+import { type ExpressionWrapper, expressionBuilder, type SelectQueryBuilder } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
 import { customKeyOf } from "#contract/core/filters/fields";
 import { idsNamed, looseNameSearch, type NameField } from "#server/db/dialect/device-names";
@@ -21,8 +21,10 @@ export interface Indexes {
   readonly groups: ReadonlySet<string>;
 }
 
-/** Ids of devices as JSON, `most` and one at most: of more, any. */
-export type IndexLookUp = (db: Kysely<Database>, most: number) => ExpressionWrapper<never, never, string>;
+/** Ids of devices as JSON, `most` and one at most: of more, any. Built without a handle: the outer query narrows it to the caller's scope. */
+export type IndexLookUp = (most: number) => ExpressionWrapper<never, never, string>;
+
+const all = expressionBuilder<Database, never>();
 
 /**
  * Looks up in an index devices among which all are that satisfy the condition. Undefined where no index knows, or only one
@@ -80,9 +82,9 @@ function among<T extends Parts>(
   table: T,
   narrow: (rows: SelectQueryBuilder<Database, T, object>) => SelectQueryBuilder<Database, T, object>,
 ): IndexLookUp {
-  return (db, most) => {
+  return (most) => {
     type Any = SelectQueryBuilder<Database, "deviceTags", object>;
-    let rows = narrow(db.selectFrom(table) as never) as unknown as Any;
+    let rows = narrow(all.selectFrom(table) as never) as unknown as Any;
     if (orgId !== undefined) rows = rows.where("orgId", "=", orgId);
     return idList(rows.select("deviceId as id").limit((eb) => eb.lit(most + 1)) as never, dialect);
   };
@@ -92,8 +94,8 @@ function withHostname({ scope, orgId, dialect }: Indexes, names: readonly string
   if (!names.every(isPlain)) return undefined;
   const keys = names.map((name) => name.toLowerCase());
   const own = orgId ?? (scope.kind === "organization" ? scope.orgId : undefined);
-  return (db, most) => {
-    let rows = db.selectFrom("devices").where((eb) => isOneOf(eb.ref("hostnameKey"), keys, dialect));
+  return (most) => {
+    let rows = all.selectFrom("devices").where((eb) => isOneOf(eb.ref("hostnameKey"), keys, dialect));
     if (own !== undefined) rows = rows.where("orgId", "=", own);
     else if (scope.kind === "partner") rows = rows.where("partnerId", "=", scope.partnerId);
     return idList(
@@ -112,5 +114,5 @@ function named(
   const [text, ...others] = texts;
   if (text === undefined || others.length > 0 || !within.has(operator)) return undefined;
   const search = looseNameSearch(text, orgId === undefined ? scope : { kind: "organization", orgId }, field);
-  return search && ((_, most) => idsNamed({ ...search, most: most + 1 }));
+  return search && ((most) => idsNamed({ ...search, most: most + 1 }));
 }

@@ -72,6 +72,7 @@ import { migration as m68 } from "../db/migrations/202611300240-access-control-a
 import { migration as m69 } from "../db/migrations/202611300310-fleet-tokens-of-server.ts";
 import { migration as m70 } from "../db/migrations/202611301050-fleet-void-tokens.ts";
 import { migration as m71 } from "../db/migrations/202611301700-fleet-reported-software.ts";
+import { migration as m72 } from "../db/migrations/202611302120-audit-unwritable-entries.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -147,4 +148,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611300310-fleet-tokens-of-server", ...m69 },
   { name: "202611301050-fleet-void-tokens", ...m70 },
   { name: "202611301700-fleet-reported-software", ...m71 },
+  { name: "202611302120-audit-unwritable-entries", ...m72 },
 ];

@@ -1,6 +1,7 @@
 import { makeRoles } from "../roles.ts";
 import { postgresOutboxCount, sqliteOutboxCount } from "./202611281220-audit-outbox-count.ts";
 import { postgresAuditLimits, sqliteAuditLimits } from "./202611281230-audit-limits.ts";
+import { postgresUnwritable, sqliteUnwritable } from "./202611302120-audit-unwritable-entries.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { postgresSignedPrunes } from "./audit-prunes-postgres.ts";
 import { sqliteSignedPrunes } from "./audit-prunes-sqlite.ts";
@@ -12,7 +13,14 @@ import { sqliteAuditTables } from "./audit-sqlite.ts";
  * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits, ...sqliteSignedPrunes, ...readers("text")],
+  sqlite: [
+    ...sqliteAuditTables,
+    ...sqliteOutboxCount,
+    ...sqliteAuditLimits,
+    ...sqliteSignedPrunes,
+    ...sqliteUnwritable,
+    ...readers("text"),
+  ],
   postgres: [
     makeRoles,
     "grant usage on schema public to rmm_app",
@@ -20,6 +28,7 @@ export const auditTables: { sqlite: string[]; postgres: string[] } = {
     ...postgresOutboxCount,
     ...postgresAuditLimits,
     ...postgresSignedPrunes,
+    ...postgresUnwritable,
     ...readers("uuid"),
   ],
 };
