@@ -9,14 +9,18 @@ import { jsonLog } from "#server/platform/log";
 import { addEntries } from "../../../test/evidence/many-entries.ts";
 import { databases, seedPartner, send, signIn } from "../../../test/harness.ts";
 import { copiedPostgres, copiedSqlite } from "../../../test/migrated-database.ts";
-import { restVerifications } from "../../../test/resting.ts";
+import { type Rest, restVerifications } from "../../../test/resting.ts";
 import { holdsSnapshot } from "../../../test/snapshots.ts";
 
-describe.each(databases)("a server that stops amid verifications on %s", (database) => {
+/** A thread that starts, or ends, takes long on a busy machine. */
+const LONGEST_MS = 60_000;
+const eventually = <T>(look: () => T | Promise<T>) => expect.poll(look, { timeout: LONGEST_MS });
+
+describe.each(databases)("a server that stops amid verifications on %s", { timeout: 4 * LONGEST_MS }, (database) => {
   let dataDir: string;
   let url: string | undefined;
   let events: string[];
-  let goOn: () => Promise<void>;
+  let rest: Rest;
   const servers: RunningServer[] = [];
 
   beforeEach(async () => {
@@ -24,10 +28,10 @@ describe.each(databases)("a server that stops amid verifications on %s", (databa
     url = database === "postgres" ? (await copiedPostgres()).url : undefined;
     if (url === undefined) await copiedSqlite(dataDir);
     events = [];
-    goOn = await restVerifications();
+    rest = await restVerifications();
   });
   afterEach(async () => {
-    await goOn();
+    await rest.goOn();
     for (const server of servers.splice(0)) await server.stop();
     if (url !== undefined) await dropDatabase(url);
     rmSync(dataDir, { recursive: true, force: true });
@@ -68,16 +72,18 @@ describe.each(databases)("a server that stops amid verifications on %s", (databa
     await withEntries(first);
     await first.stop();
     const server = await start({ "audit.verify": 0.2 });
-    await expect.poll(() => held(server)).toBe(true);
+    await eventually(() => held(server)).toBe(true);
     await server.stop();
     expect(events).toContain("schedule.cut_off");
     expect(events).not.toContain("audit.chain_broken");
     expect(events).not.toContain("schedule.failed");
-    await goOn();
+    await rest.goOn();
     const next = await start({});
-    await expect.poll(() => lastRun(next)).toBeDefined();
+    await eventually(() => lastRun(next)).toBeDefined();
     expect(await db(next).selectFrom("auditIncidents").selectAll().execute()).toEqual([]);
-    expect(await db(next).selectFrom("leases").select("name").where("name", "like", "%audit.verify").execute()).toEqual([]);
+    expect(await db(next).selectFrom("leases").select("name").where("name", "like", "%audit.verify").execute()).toEqual(
+      [],
+    );
     expect(events).not.toContain("audit.chain_broken");
   });
 
@@ -86,11 +92,11 @@ describe.each(databases)("a server that stops amid verifications on %s", (databa
     const { orgId, partnerId } = await withEntries(server);
     const { token } = await signIn(behind(server), { role: "Partner Admin", partnerId });
     const asked = send(server.url, "POST", "/audit-logs/verify", { token, body: { orgId } });
-    await expect.poll(() => held(server)).toBe(true);
+    await eventually(() => held(server)).toBe(true);
     await server.stop();
     const { status, headers } = await asked;
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
-    await goOn();
+    await rest.goOn();
     const next = await start({});
     const told = await db(next)
       .selectFrom("auditLogs")
