@@ -53,6 +53,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     try {
       await listen(server, options.config.port, options.host ?? "127.0.0.1");
     } catch (error) {
+      services.store.signals.stopWaiting();
       await channels.stop();
       await background.stop();
       await alive.stop();

@@ -76,7 +76,8 @@ async function beside(database: VerifyOptions["database"], append: () => Promise
       for await (const { ok } of verifyInWorker({ database }, [chain]))
         if (!ok) throw new Error("the chain of the bench does not verify");
     };
-    while (!over) await (runs.join(chain.id, `partner ${index}`, verify) ?? setTimeout(20));
+    const asked = { key: chain.id, partner: `partner ${index}`, until: new AbortController().signal, work: verify };
+    while (!over) await (runs.join(asked) ?? setTimeout(20));
   });
   // Threads are started first: their start is no verification.
   await setTimeout(isStarted ? 200 : 1_500);

@@ -53,6 +53,9 @@ async function connect(url: string, clients: pg.Client[]): Promise<pg.Client> {
   client.on("error", () => undefined);
   clients.push(client);
   await client.connect();
+  // A thread that is ended leaves a statement behind, with its snapshot, that may long have nothing to send. Where the
+  // database does not know the setting it notices when it sends something.
+  await client.query("set client_connection_check_interval = '1s'").catch(() => undefined);
   await client.query(
     "set search_path = pg_catalog, pg_temp; set timezone = 'UTC'; set datestyle = 'ISO'; set rmm.scope = 'system'",
   );

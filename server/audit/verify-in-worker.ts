@@ -11,6 +11,8 @@ export interface VerifyOptions {
   anchorFile?: string | undefined;
   /** Told why the anchor file could not be read; the verification goes on without it. */
   onFileError?(message: string): void;
+  /** Ends the thread when it aborts, and is thrown: what was not verified to the end has no outcome. */
+  until?: AbortSignal | undefined;
 }
 
 /** What became of one chain; an error says nothing about the others. */
@@ -24,7 +26,7 @@ export type VerifyPost = VerifyOutcome & { fileError: string | undefined };
 
 /** What the thread is given. */
 export interface VerifyJob {
-  readonly options: Omit<VerifyOptions, "onFileError">;
+  readonly options: Omit<VerifyOptions, "onFileError" | "until">;
   readonly chains: readonly ChainRef[];
   /** How busy the process is (`busy.ts`). */
   readonly memory: Int32Array;
@@ -35,14 +37,15 @@ export interface VerifyJob {
  * come in the order asked.
  */
 export async function* verifyEach(
-  { onFileError, ...options }: VerifyOptions,
+  { onFileError, until, ...options }: VerifyOptions,
   chains: readonly ChainRef[],
 ): AsyncGenerator<VerifyOutcome> {
   let told = false;
   const counted = countVerification();
   try {
     const job: VerifyJob = { options, chains: [...chains], memory: counted.memory };
-    for await (const { fileError, ...outcome } of workerResults<VerifyPost>("verify-worker", job, chains.length)) {
+    const posts = workerResults<VerifyPost>("verify-worker", job, chains.length, until);
+    for await (const { fileError, ...outcome } of posts) {
       if (fileError !== undefined && !told) onFileError?.(fileError);
       told ||= fileError !== undefined;
       yield outcome;

@@ -31,3 +31,24 @@ export async function releaseLease(services: Services, name: string, holder: str
     .where("holder", "=", holder)
     .execute();
 }
+
+const CUT_OFF = "cut off ";
+
+/** Remembers a run of a schedule that the stop of the server has cut off, until somebody takes it up. */
+export async function noteCutOff(services: Services, schedule: string): Promise<void> {
+  await asSystem(services, "lead schedules")
+    .insertInto("leases")
+    .values({ name: `${CUT_OFF}${schedule}`, holder: services.processId, expiresAt: services.clock.now() })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** The schedules whose runs were cut off. They are forgotten first: one that ends its process is not run forever. */
+export async function takeCutOff(services: Services): Promise<string[]> {
+  const rows = await asSystem(services, "lead schedules")
+    .deleteFrom("leases")
+    .where("name", "like", `${CUT_OFF}%`)
+    .returning("name")
+    .execute();
+  return rows.map(({ name }) => name.slice(CUT_OFF.length));
+}

@@ -1,12 +1,13 @@
 import { type ScheduledTask, schedule } from "node-cron";
 import { SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import { holdLease, releaseLease } from "./lease.ts";
+import { holdLease, noteCutOff, releaseLease, takeCutOff } from "./lease.ts";
 
 export interface Schedule {
   readonly name: string;
   /** Five-field cron expression, UTC; `WORKER_INTERVALS` may replace it with seconds in tests. */
   readonly cron: string;
+  /** Waited for when the server stops, unless it throws the reason of `signals.stopping`: then it is run again. */
   run(services: Services): Promise<void>;
 }
 
@@ -16,7 +17,10 @@ const LEASE_SECONDS = 15;
 /** How long a silent replica leads, and its run keeps the turn; renewed three times as often. Tests make it shorter. */
 const leaseMsOf = ({ config }: Services): number => (config.workerIntervals["lease"] ?? LEASE_SECONDS) * SECOND;
 
-/** Runs every schedule on one replica at a time: the holder of the scheduler lease. */
+/**
+ * Runs every schedule on one replica at a time: the holder of the scheduler lease. Whoever becomes that begins with the
+ * runs that were cut off.
+ */
 export function startScheduler(services: Services, schedules: readonly Schedule[]): { stop(): Promise<void> } {
   const holder = services.random.uuid();
   const leaseMs = leaseMsOf(services);
@@ -30,9 +34,11 @@ export function startScheduler(services: Services, schedules: readonly Schedule[
   const stops = schedules.map((item) => arm(services, item, () => runIfLeading(item)));
 
   async function renew(): Promise<void> {
+    const led = leading();
     const askedMs = services.clock.nowMs();
     try {
       leadingUntilMs = (await holdLease(services, LEASE, holder, leaseMs)) ? askedMs + leaseMs : 0;
+      if (!led && leading()) await takeUp();
     } catch (error) {
       // Not knowing is not leading: another replica may hold it by now.
       leadingUntilMs = 0;
@@ -40,7 +46,14 @@ export function startScheduler(services: Services, schedules: readonly Schedule[
     }
   }
 
-  const leading = () => services.clock.nowMs() < leadingUntilMs;
+  function leading(): boolean {
+    return services.clock.nowMs() < leadingUntilMs;
+  }
+
+  async function takeUp(): Promise<void> {
+    const names = await takeCutOff(services);
+    for (const item of schedules) if (names.includes(item.name)) runIfLeading(item);
+  }
 
   function runIfLeading(item: Schedule): void {
     const work = checked
@@ -54,7 +67,8 @@ export function startScheduler(services: Services, schedules: readonly Schedule[
     async stop() {
       clearInterval(timer);
       for (const stop of stops) stop();
-      await Promise.all([checked, ...running]);
+      await checked;
+      await Promise.all(running);
       if (leading()) await releaseLease(services, LEASE, holder).catch(() => undefined);
     },
   };
@@ -84,6 +98,10 @@ async function once(services: Services, item: Schedule): Promise<void> {
   try {
     await item.run(services);
     services.metrics.workerLastRun.set({ worker: item.name }, Math.floor(services.clock.nowMs() / 1_000));
+  } catch (error) {
+    if (error !== services.store.signals.stopping.reason) throw error;
+    await noteCutOff(services, item.name);
+    services.log.info("schedule.cut_off", { schedule: item.name });
   } finally {
     clearInterval(renewing);
     await releaseLease(services, name, holder).catch(() => undefined);

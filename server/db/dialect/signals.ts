@@ -13,8 +13,8 @@ export interface Wire {
 export class Signals {
   readonly #wire: Wire | undefined;
   readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #stopping = new AbortController();
   #opened = false;
-  #closed = false;
 
   constructor(wire?: Wire) {
     this.#wire = wire;
@@ -22,12 +22,17 @@ export class Signals {
 
   /** The server stops: nothing is waited for any more. */
   get closed(): boolean {
-    return this.#closed;
+    return this.stopping.aborted;
+  }
+
+  /** Aborts when the server stops. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Call it once what changed is durable. */
   send(topic: string): void {
-    if (this.#closed) return;
+    if (this.closed) return;
     this.#wake(topic);
     this.#wire?.send(topic);
   }
@@ -64,7 +69,7 @@ export class Signals {
   }
 
   #wait(topic: string, ms: number, until?: AbortSignal): Promise<void> {
-    if (this.#closed || until?.aborted) return Promise.resolve();
+    if (this.closed || until?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -83,9 +88,9 @@ export class Signals {
     await this.#wire?.close();
   }
 
-  /** Ends every wait, so that requests which wait can be answered before the server closes. */
+  /** Ends every wait, and what may be cut off, so that requests can be answered before the server closes. */
   stopWaiting(): void {
-    this.#closed = true;
+    this.#stopping.abort();
     for (const topic of [...this.#listeners.keys()]) this.#wake(topic);
   }
 

@@ -8,7 +8,7 @@ const AT_ONCE = 500;
 
 /** Entries of usual size in one organization's chain, sealed as any other: by the database. */
 export async function addEntries(
-  { db }: Installation,
+  { db }: Pick<Installation, "db">,
   { orgId, partnerId, count }: { orgId: string; partnerId: string; count: number },
   at = new Date().toISOString(),
 ): Promise<void> {

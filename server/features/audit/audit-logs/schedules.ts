@@ -30,7 +30,7 @@ export async function foldRefusals(services: Services): Promise<void> {
 
 /**
  * Verifies every chain that the database has a trace of or the anchor file names. One that does not hold, or cannot be
- * verified, opens an incident; the others go on.
+ * verified, opens an incident; the others go on. A server that stops cuts it off.
  */
 export async function verifyEveryChain(services: Services): Promise<void> {
   if (!services.config.auditChainVerify) return;
@@ -38,7 +38,8 @@ export async function verifyEveryChain(services: Services): Promise<void> {
   const chains: ChainRef[] = [];
   const named = await chainsOfAnchorFile(services);
   for await (const chain of listChains(auditHandle(asSystem(services, "write audit chain")), named)) chains.push(chain);
-  for await (const outcome of verifyEach(verifyOptions(services), chains)) await recordOutcome(services, outcome);
+  const options = { ...verifyOptions(services), until: services.store.signals.stopping };
+  for await (const outcome of verifyEach(options, chains)) await recordOutcome(services, outcome);
 }
 
 const recordOutcome = (services: Services, { chain, result, error }: VerifyOutcome): Promise<void> =>

@@ -36,12 +36,15 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   ] as const;
   await takeAttempts(call.services, counted);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
-  const run = sharedRun(call.services, chain, partnerId ?? "installation");
+  const until = AbortSignal.any([call.gone, call.services.store.signals.stopping]);
+  const run = sharedRun(call.services, chain, { partner: partnerId ?? "installation", until });
   if (run === undefined) {
     for (const [limit, subject] of counted) await call.services.limiter.giveBack(limit, subject);
     throw problem("RATE_LIMITED", { retryAfterSeconds: BUSY_SECONDS });
   }
-  const result = await run;
+  const result = await run.catch((error) => {
+    throw error === until.reason ? problem("SERVICE_UNAVAILABLE", { cause: error, retryAfterSeconds: 1 }) : error;
+  });
   call.audit.note({
     details: { ok: result.ok, entriesChecked: result.entriesChecked, breakCount: result.breakCount },
   });
@@ -51,19 +54,21 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
 const BUSY_SECONDS = 5;
 const running = new WeakMap<Services, SharedRuns<AuditVerify>>();
 
-function sharedRun(services: Services, chain: ChainRef, tenant: string): Promise<AuditVerify> | undefined {
+function sharedRun(services: Services, chain: ChainRef, whose: { partner: string; until: AbortSignal }) {
   const runs = running.get(services) ?? new SharedRuns<AuditVerify>();
   running.set(services, runs);
-  return runs.join(`${chain.kind} ${chain.id}`, tenant, () => verifyOne(services, chain));
+  const key = `${chain.kind} ${chain.id}`;
+  return runs.join({ ...whose, key, work: (until) => verifyOne(services, chain, until) });
 }
 
 /**
  * Verifies and, when all is well, anchors the head that was found (docs/audit.md, "Anchors"). The verdict is answered
- * whatever becomes of anchor, incident and anchor file.
+ * whatever becomes of anchor, incident and anchor file. When `until` aborts first there is no verdict, and nothing is
+ * recorded of the chain.
  */
-export async function verifyOne(services: Services, chain: ChainRef): Promise<AuditVerify> {
+export async function verifyOne(services: Services, chain: ChainRef, until?: AbortSignal): Promise<AuditVerify> {
   await completeAnchorFile(services, [chain]);
-  for await (const result of verifyInWorker(verifyOptions(services), [chain])) {
+  for await (const result of verifyInWorker({ ...verifyOptions(services), until }, [chain])) {
     try {
       await recordVerdict(services, chain, result);
       return result.ok ? await anchored(services, chain, result) : result;
