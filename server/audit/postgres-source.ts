@@ -1,13 +1,13 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import type { ChainStatement } from "./anchor-format.ts";
 import { type ChainKind, type ChainRef, sha256 } from "./chain.ts";
 import type { ChainSource, ChainVisitor } from "./chain-source.ts";
-import { type ColumnType, canonicalSpeller, contentNames, idAt, uuidOf } from "./copied-canonical.ts";
-import { type CopiedLink, linkAt, linkColumns, linkNothing } from "./copied-link.ts";
+import { type ColumnType, canonicalSpeller, idAt, uuidOf } from "./copied-canonical.ts";
+import { type CopiedLink, linkAt } from "./copied-link.ts";
 import { LinksInOrder, WAITING_MAX } from "./links-in-order.ts";
+import { contentColumns, contentTypes, linkSelect } from "./postgres-columns.ts";
 import { copiedTuples, tupleEnd } from "./postgres-copy.ts";
-import { storedStatement } from "./stored-statement.ts";
+import { walkStatements } from "./postgres-statements.ts";
 
 /**
  * A chain in Postgres. Two connections share one snapshot: contents are compared by merging rows and entries in the
@@ -157,48 +157,6 @@ async function reportAbsent(client: pg.Client, types: ColumnType[], absent: Copi
 
 const ABSENT_MAX = 100;
 
-const { UUID, INT8, BYTEA, TEXT, VARCHAR, TIMESTAMPTZ } = pg.types.builtins;
-const known: Readonly<Record<number, ColumnType | "bigint" | "bytea">> = {
-  ...{ [UUID]: "uuid", [INT8]: "bigint", [BYTEA]: "bytea" },
-  ...{ [TEXT]: "text", [VARCHAR]: "text", [TIMESTAMPTZ]: "timestamptz" },
-};
-
-/**
- * The types that columns have now: whoever owns a table can change them, binary values do not name theirs, and a type of
- * the owner's own has casts that say what he likes.
- */
-async function typesOf(client: pg.Client, table: "audit_logs" | "audit_chain", names: readonly string[]) {
-  const columns = names.map((name) => pg.escapeIdentifier(name)).join(", ");
-  const { fields } = await client.query(`select ${columns} from public.${table} limit 0`);
-  return fields.map(({ dataTypeID }) => known[dataTypeID] ?? "other");
-}
-
-async function linkSelect(client: pg.Client): Promise<string> {
-  const names = Object.keys(linkColumns) as (keyof typeof linkColumns)[];
-  const types = await typesOf(client, "audit_chain", names);
-  const columns = names.map((name, index) => {
-    const nothing = linkNothing[name] ?? `null::${linkColumns[name]}`;
-    return types[index] === linkColumns[name] ? `coalesce(${name}, ${nothing})` : nothing;
-  });
-  return `select ${columns.join(", ")} from public.audit_chain`;
-}
-
-/** Of rows; a checksum counts beside the partner whose lists show the row. */
-async function contentTypes(client: pg.Client): Promise<ColumnType[]> {
-  const [reader, ...types] = await typesOf(client, "audit_logs", ["reader_partner_id", ...contentNames]);
-  return types.map((type) => (reader !== "uuid" || type === "bigint" || type === "bytea" ? "other" : type));
-}
-
-/** In the order that `canonicalSpeller` reads. */
-const contentColumns = (types: readonly ColumnType[], checksum: string): string =>
-  contentNames
-    .map((name, index) => {
-      if (types[index] === "other") return "null::text";
-      const column = name === "checksum" ? checksum : pg.escapeIdentifier(name);
-      return types[index] === "text" ? `(${column})::text` : column;
-    })
-    .join(", ");
-
 /** Reads one item at a time; `buffered` answers without waiting while there is something at hand. */
 function pull<T>(batches: AsyncGenerator<Buffer>, read: (data: Buffer, at: number) => T) {
   let data: Buffer = Buffer.alloc(0);
@@ -239,35 +197,3 @@ const readerOf = ({ kind, id }: ChainRef): string => {
   };
   return readers[kind];
 };
-
-const STATEMENTS_AT_ONCE = 1_000;
-
-async function* walkStatements(client: pg.Client, where: string): AsyncGenerator<ChainStatement> {
-  for (let after = "-9223372036854775808"; ; ) {
-    const { rows } = await client.query(
-      `${statementsSql(`${where} and anchor_seq > $1`)} order by anchor_seq limit $2`,
-      [after, STATEMENTS_AT_ONCE],
-    );
-    for (const { statement } of rows) yield storedStatement(statement);
-    if (rows.length < STATEMENTS_AT_ONCE) return;
-    after = rows.at(-1).anchor_seq;
-  }
-}
-
-/** Of a column without time zone, or in a session whose time zone is UTC. */
-export const isoUtc = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** Rows `anchor_seq, statement`, in no order; the session's time zone is UTC. */
-export const statementsSql = (where: string) => `
-  select anchor_seq, json_build_object('anchorSeq', anchor_seq, 'chainKind', chain_kind, 'chainId', chain_id,
-    'headChainSeq', head_chain_seq, 'headChainHash', head_chain_hash, 'entryCount', entry_count,
-    'merkleRoot', merkle_root, 'prevAnchorHash', prev_anchor_hash, 'anchoredAt', ${isoUtc("anchored_at")},
-    'signature', signature, 'signingKeyId', signing_key_id) as statement
-  from public.audit_anchors where ${where}
-  union all
-  select anchor_seq, json_build_object('type', 'prune', 'anchorSeq', anchor_seq, 'chainKind', chain_kind,
-    'chainId', chain_id, 'prunedThroughSeq', pruned_through_seq, 'prunedThroughHash', pruned_through_hash,
-    'prunedCount', pruned_count, 'cutoff', ${isoUtc("cutoff")}, 'prunedAt', ${isoUtc("pruned_at")},
-    'prevAnchorHash', prev_anchor_hash, 'restates', restates, 'breakCount', break_count,
-    'signature', signature, 'signingKeyId', signing_key_id)
-  from public.audit_prunes where ${where}`;

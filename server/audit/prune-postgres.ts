@@ -2,7 +2,7 @@ import type pg from "pg";
 import { type ChainStatement, isPrune } from "./anchor-format.ts";
 import { type AuditContent, type ChainRef, contentFields } from "./chain.ts";
 import type { StatementKey } from "./insert-anchor.ts";
-import { isoUtc, statementsSql } from "./postgres-source.ts";
+import { isoUtc, statementsSql } from "./postgres-statements.ts";
 import type { OldEntry, PrunableChain, UnsignedPrune } from "./prune-chain.ts";
 import { storedStatement } from "./stored-statement.ts";
 
