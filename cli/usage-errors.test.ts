@@ -49,7 +49,33 @@ describe("a command line that is wrong", () => {
     expect(await refused("sites", "delete", "HQ")).toContain("There is `rmm sites remove`");
     expect(await refused("devices", "lst")).toContain("(did you mean list?)");
     expect(await refused("devices", "list", "--serch", "x")).toContain("(did you mean --search?)");
+    const singular = await refused("device", "list");
+    expect(singular).toContain("There is no command rmm device (did you mean devices?)");
+    expect(singular).toContain("There is `rmm devices list`, ");
     expect(await refused("devices", "--json")).toContain("`rmm devices --help` lists its commands");
+  });
+
+  it("names the flag that ends as the one that was typed, and no secret where none was meant", async () => {
+    const key = await refused("custom-fields", "create", "--key", "contract");
+    expect(key).toContain("has no flag --key (did you mean --field-key?)");
+    expect(key).not.toContain("Secrets");
+    expect(await refused("auth", "login", "--secret", "x")).toContain("Secrets are read from a file");
+  });
+
+  it("says how a file writes the conditions that --where writes on the command line", async () => {
+    const env = { RMM_SERVER: "http://127.0.0.1:1", RMM_TOKEN: "token" };
+    const stdin = JSON.stringify({ name: "Tills", where: "osType = linux" });
+    const ran = await command.run(["groups", "create", "-f", "-"], { env, stdin });
+    expect([ran.code, ran.stdout]).toEqual([2, ""]);
+    expect(ran.stderr).toContain("In a file the conditions are filterConditions, as `rmm filters explain --where …`");
+  });
+
+  it("names the flags that take what was given as an argument", async () => {
+    expect(await refused("groups", "add-devices", "Tills", "till-1")).toContain(
+      "Flags that it needs: --device-ids. `rmm",
+    );
+    expect(await refused("filters", "preview", "osType = macos")).toContain("--where");
+    expect(await refused("audit", "list", "x")).not.toContain("Flags that it needs");
   });
 
   it("is told by the names that were typed, which may be short ones", async () => {

@@ -74,7 +74,8 @@ function messageOf({ code, message }: CommanderError, at: Command, words: readon
   const text = message.replace(/^error: /, "").replace(/(--[\w-]+)=[^\n']*/g, "$1");
   const [, named = ""] = /'([^']*)'/.exec(text) ?? [];
   const [, meant] = /\n\(Did you mean (.*)\?\)$/.exec(text) ?? [];
-  const close = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+  const longer = longFlagOf(at, named);
+  const close = (longer ?? meant) === undefined ? "" : ` (did you mean ${longer ?? meant}?)`;
   switch (code) {
     case "commander.unknownOption":
       return `\`${line}\` has no flag ${named}${close}`;
@@ -92,11 +93,29 @@ function messageOf({ code, message }: CommanderError, at: Command, words: readon
   }
 }
 
+/** `--field-key` of `--key`: the one flag that ends so. */
+function longFlagOf(at: Command, named: string): string | undefined {
+  if (!/^--\w/.test(named)) return undefined;
+  const [found, ...others] = at.options.flatMap(({ long }) => (long?.endsWith(named.slice(1)) ? [long] : []));
+  return others.length === 0 ? found : undefined;
+}
+
+/** What a word too many may have been meant for. */
+function requiredFlagsOf(at: Command): string {
+  const flags = at.options.flatMap(({ long, description }) =>
+    long && /\brequired[);]/.test(description) ? [long] : [],
+  );
+  return flags.length === 0 ? "" : `Flags that it needs: ${flags.join(", ")}. `;
+}
+
 function hintOf({ code, message }: CommanderError, at: Command, words: readonly string[], json: boolean): string {
-  if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
+  const [, flag = ""] = /'([^'=]*)/.exec(message) ?? [];
+  const isMeant = longFlagOf(at, flag) !== undefined;
+  if (code === "commander.unknownOption" && !isMeant && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
     return `Secrets are read from a file or from stdin, never from arguments: ${helpOf(at, words)}`;
   }
   if (code === "commander.excessArguments" && json) return "To choose fields write --json=id,name, with an equals sign";
+  if (code === "commander.excessArguments") return requiredFlagsOf(at) + helpOf(at, words);
   if (code !== "commander.unknownCommand") return helpOf(at, words);
   const [, unknown = ""] = /'([^']*)'/.exec(message) ?? [];
   const elsewhere = [...commandsBelow(at, unknown), ...commandsElsewhere(words), ...otherWord(at, unknown)];
@@ -115,7 +134,10 @@ function commandsBelow(group: Command, unknown: string): string[] {
 
 /** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
 function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
-  const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
+  const near = nouns.filter(
+    ({ noun }) => noun !== group && [...noun.split("-"), noun.replace(/s$/, "")].includes(group),
+  );
+  near.sort((a, b) => a.noun.length - b.noun.length);
   return near
     .filter(({ verbs }) => verbs.some(({ name }) => name === verb))
     .map(({ noun }) => `rmm ${spellingOf(noun)} ${verb}`);

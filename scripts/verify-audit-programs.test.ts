@@ -88,6 +88,22 @@ it("the verifier of bundles takes a file of keys, and says of no key that no sig
   expect(said("--trust", write("wrong.pub", stranger))).toEqual([12, "not_provable", "0 of 2 verified"]);
 });
 
+it("the verifier of proofs says that it was given no key", () => {
+  const anchor = {
+    chainKind: "system",
+    chainId: "00000000-0000-0000-0000-000000000000",
+    headChainSeq: 1,
+    signature: "",
+  };
+  const proof = { format: "ap1", chainSeq: 1, size: 1, path: "", anchor };
+  const file = write("signed.proof", JSON.stringify({ entry: { id: "x" }, proof }));
+  const ran = run("./verify-audit-proof.mjs", file);
+  expect([ran.status, ran.stdout]).toEqual([12, "unknown key\n"]);
+  expect(ran.stderr).toMatch(/^No key was given, .+\nUsage: .+ \[--trust FILE\]…\n$/);
+  const stranger = write("stranger.pub", (bundles[0] as Case).publicKeys.join("\n"));
+  expect(run("./verify-audit-proof.mjs", file, "--trust", stranger).stderr).toBe("");
+});
+
 it("the verifier of proofs says what is no proof, and takes a file of keys", () => {
   for (const [name, text] of Object.entries({ empty: "", list: "[]", other: '{"entry":{}}' })) {
     const ran = run("./verify-audit-proof.mjs", write(name, text));

@@ -85,6 +85,8 @@ function main(args) {
   try {
     const verdict = verifyProof(proofIn(given.path), given.keys);
     console.log(verdict);
+    if (verdict === "unknown key" && given.keys.length === 0)
+      console.error(`No key was given, so the anchor's signature could not be checked\n${usage}`);
     return verdict === "proven" ? 0 : verdict === "broken" ? 11 : 12;
   } catch ({ message }) {
     console.error(message);

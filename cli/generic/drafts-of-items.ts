@@ -43,7 +43,13 @@ function unknownFields(spec: CommandSpec, who: string, names: readonly string[])
   const known = knownOf(spec);
   const named = names.map((name) => `${name}${didYouMean(name, known)}`).join(", ");
   const details = names.map((path) => ({ path, message: "is not a field of this command" }));
-  return usageError(`${who} fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`, details);
+  const holder = known.find((name) => name === "conditions" || name === "filterConditions");
+  const explained =
+    names.includes("where") && holder !== undefined
+      ? `In a file the conditions are ${holder}, as \`rmm filters explain --where …\` prints them. `
+      : "";
+  const hint = `${explained}Fields: ${known.join(", ")}`;
+  return usageError(`${who} fields this command does not know: ${named}`, hint, details);
 }
 
 const knownOf = (spec: CommandSpec): string[] => [...spec.params, ...spec.body.map(({ name }) => name)];

@@ -25,6 +25,18 @@ export async function anchorKeys(spki: readonly string[]): Promise<AnchorKeys> {
   };
 }
 
+function spkiOf(key: string, refusal: () => Error): string {
+  try {
+    const made = key.includes("-----BEGIN")
+      ? createPublicKey(key)
+      : createPublicKey({ key: Buffer.from(key.trim(), "base64"), format: "der", type: "spki" });
+    if (made.asymmetricKeyType !== "ed25519") throw new Error("another kind of key");
+    return made.export({ format: "der", type: "spki" }).toString("base64");
+  } catch {
+    throw refusal();
+  }
+}
+
 const keyIn = (path: string): Promise<string> =>
   readOwnText(path).catch((error: unknown) => {
     throw usageError(`--public-key: cannot read ${path}: ${systemReason(error)}`);
@@ -44,31 +56,24 @@ export async function keysIn(paths: readonly string[]): Promise<string[]> {
             .map((line) => line.trim())
             .filter((line) => line !== "" && !line.startsWith("#"));
       if (keys.length === 0) throw usageError(`--trust: ${path} holds no key`);
-      return keys;
+      const forms = "A file has a key a line, base64 of its SPKI, or keys in PEM";
+      return keys.map((key) =>
+        spkiOf(key, () => usageError(`--trust: ${path} holds what is no Ed25519 public key`, forms)),
+      );
     }),
   );
   return found.flat();
 }
+
+const forms = "Base64 of its SPKI, or a file with that or with PEM";
 
 /** `--public-key`: the base64 text that `publicKeys` of `GET /audit-logs/anchors` holds, or a file with it or with PEM. */
 export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
   return Promise.all(
     given.map(async (text) => {
       const key = existsSync(text) ? await keyIn(text) : text;
-      try {
-        const made = key.includes("-----BEGIN")
-          ? createPublicKey(key)
-          : createPublicKey({ key: Buffer.from(key.trim(), "base64"), format: "der", type: "spki" });
-        if (made.asymmetricKeyType !== "ed25519") throw new Error("another kind of key");
-        return made.export({ format: "der", type: "spki" }).toString("base64");
-      } catch {
-        throw usageError(
-          "--public-key is no Ed25519 public key",
-          existsSync(text)
-            ? "Base64 of its SPKI, or a file with that or with PEM"
-            : `Base64 of its SPKI, or a file with that or with PEM; there is no file ${text}`,
-        );
-      }
+      const where = existsSync(text) ? "" : `; there is no file ${text}`;
+      return spkiOf(key, () => usageError("--public-key is no Ed25519 public key", `${forms}${where}`));
     }),
   );
 }

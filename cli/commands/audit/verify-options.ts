@@ -11,8 +11,8 @@ export interface VerifyOptions {
   anchorFile?: string;
   /** As `anchorFile`, of which one anchor at least must verify. */
   sinceAnchor?: string;
-  publicKey: string[];
+  publicKey?: string[];
   /** Files of keys. */
-  trust: string[];
+  trust?: string[];
   requireAnchor?: RequiredAnchor;
 }

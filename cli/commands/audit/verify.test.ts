@@ -118,6 +118,17 @@ describe("which chain", () => {
     expect(ran.stderr).toMatch(/No anchor covers it yet: they are taken hourly, and `rmm audit verify`/);
   });
 
+  it("names the file of --trust that holds no key of anchors, and shows no empty default in its help", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rmm-trust-"));
+    const path = join(folder, "none.pub");
+    writeFileSync(path, "no key\n");
+    const ran = await command.run(["audit", "verify", "--bundle", "absent", "--trust", path]);
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(`--trust: ${path} holds what is no Ed25519`)]);
+    expect(ran.stderr).not.toContain("--public-key");
+    expect((await command.run(["audit", "verify", "--help"])).stdout).not.toContain("default: []");
+    rmSync(folder, { recursive: true, force: true });
+  });
+
   it("prints the public keys of anchors, one a line, as --trust takes them", async () => {
     published = ["KEY-ONE", "KEY-TWO"];
     const ran = await command.run(["api", "GET", "/audit-logs/anchors", "-f", "each=true", "--jq", ".publicKeys[]"], {

@@ -17,7 +17,7 @@ import type { VerifyOptions } from "./verify-options.ts";
 export function registerVerify(group: Command, run: Run): void {
   const command = group.command("verify").summary("Verify that no entry of the audit log was changed or removed");
   takes(command, ...tabular, ...proving, "org", "all", "wait", "dry-run");
-  const collect = (value: string, known: string[]) => [...known, value];
+  const collect = (value: string, known: string[] = []) => [...known, value];
   command
     .description(
       "Walk a chain of the audit record and check every hash, through the server or offline from a bundle.\n" +
@@ -38,8 +38,8 @@ export function registerVerify(group: Command, run: Run): void {
       "--since-anchor <path>",
       "the same, and the verdict rests on it: exit 12 unless an anchor in it verifies; tells what is newer",
     )
-    .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
-    .option("--trust <path>", "file with such keys, one a line; repeatable", collect, [])
+    .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect)
+    .option("--trust <path>", "file with such keys, one a line; repeatable", collect)
     .addOption(
       command
         .createOption("--require-anchor [coverage]", "exit 12 unless signed anchors cover the chain up to its head")
@@ -77,7 +77,7 @@ function sinceAnchorIn(options: VerifyOptions): VerifyOptions {
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
   checkOptions(context, options);
   checkFields(context.globals, { fields: reportFields });
-  const publicKeys = await readPublicKeys([...options.publicKey, ...(await keysIn(options.trust))]);
+  const publicKeys = await readPublicKeys([...(options.publicKey ?? []), ...(await keysIn(options.trust ?? []))]);
   if (options.proof !== undefined) {
     const { verifyProofFile } = await import("./verify-proof.ts");
     return verifyProofFile(context, options.proof, publicKeys);

@@ -119,6 +119,8 @@ describe("rmm filters preview and run", () => {
     const none = await run(["run", "kiosks", "--limit", "100"], { tty: true });
     expect([none.code, none.stdout, none.stderr]).toEqual([0, "", "No device matches\n"]);
     expect(stub.seen.at(-1)?.path).toContain("limit=100");
+    const piped = await run(["preview", "--where", where]);
+    expect([piped.code, piped.stdout, piped.stderr]).toEqual([0, "", "No device matches\n"]);
   });
 
   it("have no column that a preview leaves empty", async () => {

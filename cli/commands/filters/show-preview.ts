@@ -2,7 +2,7 @@ import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { attributeOf, fieldsOf } from "../../generic/fields.ts";
 import type { CommandSpec } from "../../manifest.ts";
-import { formatOf, isForPrograms, printResult } from "../../output/print.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
 
 /** What a preview answers. */
 interface Preview {
@@ -37,7 +37,7 @@ export async function showPreview(context: Context, spec: CommandSpec, result: u
   }
   const { devices, totalCount } = (result as Preview).data;
   await printResult(context, devices, { fields: columns, columns, keep: ["hostname"] });
-  if (totalCount > 0 || formatOf(context) === "table") await context.notice(countText(totalCount, devices.length));
+  await context.notice(countText(totalCount, devices.length));
   return 0;
 }
 

@@ -4,12 +4,13 @@ export function nearness(typed: string, candidate: string): number | undefined {
   return distance <= Math.max(1, Math.floor(Math.max(typed.length, candidate.length) * 0.4)) ? distance : undefined;
 }
 
-/** The candidates that look like what was typed, closest first, at most three. */
+/** The candidates that look like what was typed, closest first and of the most similar length, at most three. */
 export function suggestions(typed: string, candidates: readonly string[]): string[] {
+  const longer = (candidate: string) => Math.abs(candidate.length - typed.length);
   return [...new Set(candidates)]
     .map((candidate) => ({ candidate, distance: nearness(typed, candidate) }))
     .filter((one): one is { candidate: string; distance: number } => one.distance !== undefined)
-    .sort((a, b) => a.distance - b.distance)
+    .sort((a, b) => a.distance - b.distance || longer(a.candidate) - longer(b.candidate))
     .slice(0, 3)
     .map(({ candidate }) => candidate);
 }
