@@ -17,13 +17,13 @@ export type CustomColumns = ReadonlyMap<string, ReadonlyMap<CustomType, Expressi
 export interface Wrapped {
   readonly columns: CustomColumns;
   /** What was compiled with these columns, as a condition over devices. */
-  wrap(compiled: Expression<SqlBool>): Expression<SqlBool>;
+  wrap(compiled: Expression<SqlBool>): Promise<Expression<SqlBool>>;
 }
 
 /** So many comparisons of custom fields stand in a statement with all that each reads; of more, values are read first. */
 const WRITTEN_MAX = 64;
-/** Keys of one row, with a column for each of four types: Postgres takes 1,664, SQLite 2,000. */
-const KEYS_MAX = 400;
+/** Keys of one row, with a column for each of four types: Postgres plans rows of a thousand columns for minutes. */
+const KEYS_MAX = 50;
 
 interface Known {
   readonly definitions: readonly Definition[];
@@ -42,8 +42,11 @@ export async function customColumns(
   { definitions, dialect, written = WRITTEN_MAX }: Known,
 ): Promise<Wrapped | undefined> {
   const keys = new Map<string, Definition[]>();
-  for (const definition of definitions)
-    keys.set(definition.fieldKey, [...(keys.get(definition.fieldKey) ?? []), definition]);
+  for (const definition of definitions) {
+    const known = keys.get(definition.fieldKey);
+    if (known) known.push(definition);
+    else keys.set(definition.fieldKey, [definition]);
+  }
   const ways = new Map<string, ReturnType<typeof alike>>();
   let comparisons = 0;
   for (const { field } of conditionsOf(filter)) {

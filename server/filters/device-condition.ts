@@ -60,7 +60,7 @@ export async function conditionMaker(
   return async (meets) => {
     const how = { meets, direct: custom === undefined, columns: custom?.columns };
     const compiled = await compileGroup({ eb, ...at, ...how }, filter);
-    const whole = custom ? custom.wrap(compiled) : compiled;
+    const whole = custom ? await custom.wrap(compiled) : compiled;
     return () => whole;
   };
 }

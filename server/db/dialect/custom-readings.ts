@@ -1,4 +1,5 @@
 import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
+import { fairTurn } from "./fair-turn.ts";
 import type { DialectName } from "./index.ts";
 import { columnTypes, customValue, hasNoCustom } from "./json-values.ts";
 
@@ -35,12 +36,12 @@ export const customColumn = (row: number, field: number, type: JsonReading["type
  * What was compiled with such columns, over rows that are made for each device, of `rows[0]` the columns of row 0. How a
  * field is read is looked up once for all types; the limits keep databases from writing the steps into each other.
  */
-export function withCustomColumns(
+export async function withCustomColumns(
   rows: readonly (readonly ReadField[])[],
   device: ReadDevice,
   dialect: DialectName,
   compiled: Expression<SqlBool>,
-): Expression<SqlBool> {
+): Promise<Expression<SqlBool>> {
   const row = (fields: readonly ReadField[]) => {
     const readings = fields.map((field, at) => readingOf(field, device, dialect).as(`r${at}`));
     const read = nothing.selectFrom(oneRow).select(readings).limit(sql.lit(1)).as("reading");
@@ -52,7 +53,11 @@ export function withCustomColumns(
     );
     return nothing.selectFrom(read).select(columns).limit(sql.lit(1));
   };
-  const made = rows.map((fields, at) => row(fields).as(`custom${at}`));
+  const made = [];
+  for (const [at, fields] of rows.entries()) {
+    await fairTurn();
+    made.push(row(fields).as(`custom${at}`));
+  }
   return nothing.exists(nothing.selectFrom(made).select(sql.lit(1).as("found")).where(compiled));
 }
 
