@@ -2,7 +2,7 @@ import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBoo
 import { isInArray, tupleOf, withoutIndex } from "#server/db/dialect/filter-values";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
-import type { CustomColumns } from "./custom-columns.ts";
+import type { CustomColumns } from "./custom-readings.ts";
 import type { Definition } from "./definitions.ts";
 
 export type Devices = ExpressionBuilder<Database, "devices">;

@@ -8,11 +8,15 @@ import { fairTurn } from "#server/db/dialect/fair-turn";
 import type { DialectName } from "#server/db/dialect/index";
 import { compare } from "./compare.ts";
 import type { Context, Devices } from "./context.ts";
-import { alike, type CustomType, type Reading, typedDefault, undefinedField } from "./custom-readings.ts";
+import {
+  alike,
+  type CustomColumns,
+  type CustomType,
+  type Reading,
+  typedDefault,
+  undefinedField,
+} from "./custom-readings.ts";
 import type { Definition } from "./definitions.ts";
-
-/** The values of custom fields as columns, by key and type: null where a device's organization reads another type. */
-export type CustomColumns = ReadonlyMap<string, ReadonlyMap<CustomType, Expression<never>>>;
 
 export interface Wrapped {
   readonly columns: CustomColumns;

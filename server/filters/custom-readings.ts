@@ -1,9 +1,13 @@
+import type { Expression } from "kysely";
 import { typeOfCustom } from "#contract/core/filters/fields";
 import { momentOf } from "#contract/core/filters/moments";
 import { booleanOf, numberOf } from "#contract/core/filters/read-value";
 import type { Definition } from "./definitions.ts";
 
 export type CustomType = (typeof typeOfCustom)[Definition["type"]];
+
+/** The values of custom fields as columns, by key and type: null where a device's organization reads another type. */
+export type CustomColumns = ReadonlyMap<string, ReadonlyMap<CustomType, Expression<never>>>;
 
 /** How some organizations read a custom field. */
 export interface Reading {
