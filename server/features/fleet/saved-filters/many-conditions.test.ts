@@ -138,13 +138,13 @@ describe.each(databases)("filters of a thousand conditions on %s", (database) =>
     expect(await preview(anyOf)).toEqual(found);
   });
 
-  it("may be on a thousand custom fields, of two types each", async () => {
+  it("may be on more custom fields than one row of values has, of two types each", async () => {
     const owners = ["text", "number"].map((type, at) => {
       return { orgId: orgIds[at] as string, definition: { type: type as "text", found: false } };
     });
-    const keys = Array.from({ length: CONDITIONS }, (_, at) => `field_${at}`);
+    const keys = Array.from({ length: 120 }, (_, at) => `field_${at}`);
     await define(keys.flatMap((fieldKey) => owners.map((owner) => ({ fieldKey, ...owner }))));
-    const isNull = (at: number): FilterCondition => ({ field: `custom.${keys[at]}`, operator: "isNull" });
+    const isNull = (at: number): FilterCondition => ({ field: `custom.${keys[at % keys.length]}`, operator: "isNull" });
     expect(await preview(many("AND", isNull))).toHaveLength(organizations.length);
   });
 });
