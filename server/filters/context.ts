@@ -2,6 +2,7 @@ import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBoo
 import { isInArray, tupleOf, withoutIndex } from "#server/db/dialect/filter-values";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
+import type { CustomColumns } from "./custom-readings.ts";
 import type { Definition } from "./definitions.ts";
 
 export type Devices = ExpressionBuilder<Database, "devices">;
@@ -21,6 +22,8 @@ export interface Context {
   /** Milliseconds. */
   readonly nowMs: number;
   readonly definitions: readonly Definition[];
+  /** Where conditions on custom fields are many. */
+  readonly columns?: CustomColumns | undefined;
   /** Groups that the filter names and its reader sees. */
   readonly groups: ReadonlySet<string>;
   readonly meets: Meets;

@@ -1,28 +1,19 @@
 import type { Expression, SqlBool } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
-import { takesOperator, typeOfCustom } from "#contract/core/filters/fields";
-import { momentOf } from "#contract/core/filters/moments";
-import { booleanOf, numberOf, readValue } from "#contract/core/filters/read-value";
+import { takesOperator } from "#contract/core/filters/fields";
+import { readValue } from "#contract/core/filters/read-value";
 import { isOneOf } from "#server/db/dialect/filter-values";
 import { customValue, defaultValue, hasNoCustom, mayHaveText } from "#server/db/dialect/json-values";
 import { compare, type Operand } from "./compare.ts";
 import type { Context } from "./context.ts";
-import type { Definition } from "./definitions.ts";
-
-type CustomType = (typeof typeOfCustom)[Definition["type"]];
-
-/** How some organizations read a custom field. */
-interface Reading {
-  readonly type: CustomType;
-  readonly defaultJson: string | null;
-  readonly deviceTypes: readonly string[] | null;
-}
-
-const undefinedField: Reading = { type: "string", defaultJson: null, deviceTypes: null };
+import { compareColumns } from "./custom-columns.ts";
+import { alike, type Reading, typedDefault, undefinedField } from "./custom-readings.ts";
 
 /** A condition on a custom field, by the definition of each organization (docs/filters.md, "Custom fields in filters"). */
 export function compareCustom(at: Context, key: string, condition: FilterCondition): Expression<SqlBool> {
   const { eb, dialect } = at;
+  const columns = at.columns?.get(key);
+  if (columns) return compareColumns(at, columns, condition);
   const own = at.definitions.filter(({ fieldKey }) => fieldKey === key);
   const ofOrgs = own.flatMap(({ orgId }) => orgId ?? []);
   const ofPartners = own.flatMap(({ partnerId }) => partnerId ?? []);
@@ -40,20 +31,6 @@ export function compareCustom(at: Context, key: string, condition: FilterConditi
   return eb.or([...cases, eb.and([...outside, compareReading(at, key, undefinedField, condition)])]);
 }
 
-/** Definitions that read the field in the same way, with whose they are. */
-function alike(definitions: readonly Definition[]) {
-  const groups = new Map<string, { reading: Reading; orgIds: string[]; partnerIds: string[] }>();
-  for (const { orgId, partnerId, type, defaultJson, deviceTypes } of definitions) {
-    const reading = { type: typeOfCustom[type], defaultJson, deviceTypes };
-    const name = JSON.stringify(reading);
-    const group = groups.get(name) ?? { reading, orgIds: [], partnerIds: [] };
-    groups.set(name, group);
-    if (orgId !== null) group.orgIds.push(orgId);
-    else if (partnerId !== null) group.partnerIds.push(partnerId);
-  }
-  return [...groups.values()];
-}
-
 function compareReading(at: Context, key: string, reading: Reading, { operator, value }: FilterCondition) {
   if (!takesOperator(reading.type, operator)) return at.eb.lit(false);
   const read = readValue({ type: reading.type }, operator, value);
@@ -69,11 +46,12 @@ const fieldsOf = ({ eb }: Context) => eb.ref("devices.customFields");
 const standsInJson = ({ type, defaultJson }: Reading, operator: FilterCondition["operator"]): boolean =>
   type === "string" && defaultJson === null && ["equals", "contains", "startsWith", "endsWith"].includes(operator);
 
-function operandOf(at: Context, key: string, { type, defaultJson, deviceTypes }: Reading): Operand {
+function operandOf(at: Context, key: string, reading: Reading): Operand {
+  const { type, deviceTypes } = reading;
   const { eb, dialect } = at;
   const fields = fieldsOf(at);
   const stored = customValue(fields, key, type, dialect);
-  const value = typedDefault(type, defaultJson);
+  const value = typedDefault(reading);
   const kind = type === "date" ? "datetime" : type;
   if (value === undefined) return { type: kind, of: stored as Expression<never> };
   const isMissing = hasNoCustom(fields, key, dialect);
@@ -86,14 +64,4 @@ function operandOf(at: Context, key: string, { type, defaultJson, deviceTypes }:
     .else(stored)
     .end();
   return { type: kind, of: of as Expression<never> };
-}
-
-function typedDefault(type: CustomType, json: string | null): string | number | boolean | undefined {
-  const value: unknown = json === null ? undefined : JSON.parse(json);
-  if (type === "number") return numberOf(value);
-  if (type === "boolean") return booleanOf(value);
-  if (typeof value !== "string") return undefined;
-  if (type === "string") return value;
-  const moment = momentOf(value);
-  return moment && new Date(moment.ms).toISOString();
 }

@@ -7,6 +7,7 @@ import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { compileCondition } from "./compile-condition.ts";
 import { type Context, type Devices, indirect, type Meets } from "./context.ts";
+import { customColumns } from "./custom-columns.ts";
 import { definitionsFor } from "./definitions.ts";
 import { compareRows, type RowTable, rowOf } from "./rows-of-devices.ts";
 import { seenGroups } from "./seen-groups.ts";
@@ -39,19 +40,28 @@ export async function deviceCondition(
   return conditionFor(few ? "some" : "wanted");
 }
 
+interface MakerOptions extends Omit<ConditionOptions, "few"> {
+  readonly groups?: ReadonlySet<string>;
+  /** Comparisons of custom fields that are written in full (`customColumns`). */
+  readonly written?: number;
+}
+
 /** The same for several queries, which meet devices in different ways. A thousand conditions let others have their turn. */
 export async function conditionMaker(
   db: Reader,
   filter: FilterGroup,
-  { now, dialect, orgId, groups: known }: Omit<ConditionOptions, "few"> & { readonly groups?: ReadonlySet<string> },
+  { now, dialect, orgId, groups: known, written }: MakerOptions,
 ): Promise<(meets: Meets) => Promise<DeviceCondition>> {
   const definitions = await definitionsFor(db, filter, orgId);
   const groups = known ?? (await seenGroups(db, filter));
   const at = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
   const eb = expressionBuilder<Database, "devices">();
+  const custom = await customColumns(eb, filter, { ...at, written });
   return async (meets) => {
-    const compiled = await compileGroup({ eb, ...at, meets, direct: true }, filter);
-    return () => compiled;
+    const how = { meets, direct: custom === undefined, columns: custom?.columns };
+    const compiled = await compileGroup({ eb, ...at, ...how }, filter);
+    const whole = custom ? await custom.wrap(compiled) : compiled;
+    return () => whole;
   };
 }
 

@@ -44,7 +44,7 @@ export const hasNoCustom = (fields: Expression<object>, key: string, dialect: Di
 export const defaultValue = (value: unknown, type: "string" | "number" | "boolean" | "date", dialect: DialectName) =>
   dialect === "postgres" ? sql`${value}${sql.raw(`::${columnTypes[type]}`)}` : sql`${value}`;
 
-const columnTypes = { string: "text", number: "float8", boolean: "boolean", date: "timestamptz" } as const;
+export const columnTypes = { string: "text", number: "float8", boolean: "boolean", date: "timestamptz" } as const;
 
 /**
  * SQLite: JSON in which a text may stand, whose values are read only then, as reading takes longer than looking. Undefined
