@@ -4,11 +4,11 @@ import { enqueueAudit } from "#server/audit/outbox";
 import { asSystem } from "#server/db/as-system";
 import { after, HOUR } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import { actions, sumsOf } from "./note-submission.ts";
+import { actions, sumsOf } from "./count-in-hour.ts";
 
 const BATCH = 200;
 
-/** Records the submissions of hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
+/** Records the submissions and changes of hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
 export async function sumUpSubmissions(services: Services): Promise<number> {
   const db = asSystem(services, "sum up submissions");
   const over = after(services.clock.now(), -HOUR);
