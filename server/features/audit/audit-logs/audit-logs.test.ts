@@ -78,9 +78,19 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     };
     await rename("Somebody Else");
     for (const path of ["", "/logs"]) expect(await namesOf(path)).toEqual(["Dana Ortiz", "Dana Ortiz", "Dana Ortiz"]);
+    const called = async (name: string) =>
+      (await read(`/logs?action=site.create&user=${encodeURIComponent(name)}`)).body.pagination.total;
+    expect([await called("dana ort"), await called("somebody ELSE"), await called("ort%")]).toEqual([3, 3, 0]);
+    await rename('Dana "Dee" Ortiz');
+    const dee = (await read(`/logs?user=${encodeURIComponent('"dee"')}&action=user.profile`)).body.data;
+    expect(dee).toHaveLength(2);
     await rename("Dana Ortiz");
+    const byName = (await read(`/logs?user=${encodeURIComponent('"dee"')}&action=user.profile`)).body.data;
+    expect(byName.map(({ user }: { user: { name: string } }) => user.name)).toEqual(['Dana "Dee" Ortiz']);
     const renamed = (await read("/logs?action=user.profile.update")).body.data;
-    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual(["Somebody Else", "Dana Ortiz"]);
+    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual([
+      ...['Dana "Dee" Ortiz', "Somebody Else", "Dana Ortiz"],
+    ]);
   });
 
   it("counts nothing when told not to, and still shows the rows", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asSystem } from "#server/db/as-system";
 import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
-import { sumUpSubmissions } from "#server/features/fleet/device-logs/sum-up";
+import { sumUpHours } from "#server/features/fleet/hourly-entries/sum-up";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, type TestKey } from "../../../test/enroll.ts";
 import { eventsOf } from "../../../test/events-of.ts";
@@ -247,7 +247,7 @@ describe.each(databases)("agent reports on %s", (database) => {
     await flap(6);
     expect(await details()).toMatchObject([{ watchdog: { from: null, to: "failover" } }]);
     server.clock.advance(61 * MINUTE);
-    await sumUpSubmissions(server.services);
+    await sumUpHours(server.services);
     const { siteId } = await pc.row();
     const sums = { requests: 5, count: 5, filtered: 0, siteIds: [siteId] };
     expect(await details()).toMatchObject([{}, sums]);

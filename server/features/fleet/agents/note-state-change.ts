@@ -1,6 +1,6 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
-import { actions, countInHour, sumsOf } from "#server/features/fleet/device-logs/count-in-hour";
+import { actions, countInHour, sumsOf } from "#server/features/fleet/hourly-entries/count-in-hour";
 import type { Call } from "#server/http/call";
 
 const KIND = "state_change";

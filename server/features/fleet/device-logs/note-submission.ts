@@ -1,7 +1,7 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { actions, countInHour, sumsOf } from "#server/features/fleet/hourly-entries/count-in-hour";
 import type { Call } from "#server/http/call";
-import { actions, countInHour, sumsOf } from "./count-in-hour.ts";
 
 export interface Submitted {
   readonly kind: "logs" | "eventlogs";

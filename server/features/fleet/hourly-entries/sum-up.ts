@@ -8,8 +8,8 @@ import { actions, sumsOf } from "./count-in-hour.ts";
 
 const BATCH = 200;
 
-/** Records the submissions and changes of hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
-export async function sumUpSubmissions(services: Services): Promise<number> {
+/** Records what was counted in hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
+export async function sumUpHours(services: Services): Promise<number> {
   const db = asSystem(services, "sum up submissions");
   const over = after(services.clock.now(), -HOUR);
   for (let total = 0; ; ) {
