@@ -189,13 +189,26 @@ describe.each(databases)("who reads which entries on %s", (database) => {
 
   it("places no refused change of a device at a site that was only named", async () => {
     const { orgId, siteId } = here.world.a;
-    const [id] = (await makeDevices(here.server, [{ orgId, siteId, hostname: "gone", status: "decommissioned" }])) as [
+    const [id] = (await makeDevices(here.server, [{ orgId, siteId, hostname: "till", status: "decommissioned" }])) as [
       string,
     ];
     const refused = await send("PATCH", `/devices/${id}`, { siteId: here.world.b.siteId });
     expect([refused.status, refused.body.code]).toEqual([409, "ALREADY_DECOMMISSIONED"]);
     const [entry] = await auditOf(here.server, ({ resourceId }) => resourceId === id);
     expect(entry).toMatchObject({ result: "failure", details: { siteIds: [siteId] } });
+  });
+
+  it("shows callers confined to sites nothing of a device that stands at no site", async () => {
+    const { orgId, siteId } = here.world.a;
+    const confined = await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
+    const status = "decommissioned";
+    const [id] = (await makeDevices(here.server, [{ orgId, siteId: null, hostname: "nowhere", status }])) as [string];
+    expect((await send("PATCH", `/devices/${id}`, { tags: ["x"] })).status).toBe(409);
+    const [entry] = await auditOf(here.server, ({ resourceId }) => resourceId === id);
+    expect(entry?.details).not.toHaveProperty("siteIds");
+    await here.server.settled();
+    expect((await read("/logs?resource=nowhere")).body.data).toHaveLength(1);
+    expect((await read("/logs?resource=nowhere", confined)).body.data).toEqual([]);
   });
 
   it("lists and verifies what was recorded of a deleted organization, for its partner and system scope", async () => {

@@ -1,3 +1,4 @@
+import { atSite } from "#server/audit/at-site";
 import { auditEntry } from "#server/audit/entry";
 import { auditHandle } from "#server/audit/handle";
 import { enqueueAudit } from "#server/audit/outbox";
@@ -42,7 +43,7 @@ export async function sumUpHours(services: Services): Promise<number> {
           {
             ...{ orgId, action: actions[kind], actorType: "agent", actorId: deviceId, result: "success" },
             ...{ resourceType: "device", resourceId: deviceId, resourceName: device?.hostname ?? null },
-            details: { ...sumsOf(hour), ...(device ? { siteIds: device.siteId === null ? [] : [device.siteId] } : {}) },
+            details: { ...sumsOf(hour), ...atSite(device?.siteId) },
           },
           { now: new Date(services.clock.nowMs()), id: services.random.uuid() },
         );
