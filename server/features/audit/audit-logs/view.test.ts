@@ -42,19 +42,20 @@ describe("an entry as a viewer shows it", () => {
   });
 });
 
-it.each([
-  ...(["user.login", "user.login.failed", "user.logout", "user.permission.change"] as const).map(
-    (action) => [action, "authentication"] as const,
-  ),
-  ...(["device.create", "device.service.stop"] as const).map((action) => [action, "device"] as const),
+it.each<[string, string]>([
+  ...["user.login", "user.login.failed", "user.logout", "user.permission.change"].map((action): [string, string] => [
+    action,
+    "authentication",
+  ]),
+  ...["device.create", "device.service.stop"].map((action): [string, string] => [action, "device"]),
   ["script.execute", "automation"],
   ["policy.update", "policy"],
   ["automation.policy.evaluate", "policy"],
   ["alert.resolve", "alert"],
   ["data.export", "compliance"],
   ["organization.archive", "organization"],
-  ...(["user.invite", "automation.trigger", "device_group.create", "alert_rule.create", "site.create"] as const).map(
-    (action) => [action, "system"] as const,
+  ...["user.invite", "automation.trigger", "device_group.create", "alert_rule.create", "site.create"].map(
+    (action): [string, string] => [action, "system"],
   ),
 ])("%s belongs to %s", (action, category) => {
   expect(categoryOf(action)).toBe(category);

@@ -196,6 +196,17 @@ describe.each(databases)("who reads which entries on %s", (database) => {
     expect([refused.status, refused.body.code]).toEqual([409, "ALREADY_DECOMMISSIONED"]);
     const [entry] = await auditOf(here.server, ({ resourceId }) => resourceId === id);
     expect(entry).toMatchObject({ result: "failure", details: { siteIds: [siteId] } });
+    const setStatus = (status: "active" | "suspended") =>
+      here.server.db.updateTable("organizations").set({ status }).where("id", "=", orgId).execute();
+    const named = { orgId, siteId: here.world.b.siteId };
+    await setStatus("suspended");
+    const provisioned = await send("POST", "/devices/provision", { ...named, hostname: "never", osType: "linux" });
+    const keyed = await send("POST", "/enrollment-keys", { ...named, name: "never", maxUsage: 1 });
+    await setStatus("active");
+    for (const answer of [provisioned, keyed]) expect(answer.body.code).toBe("ORG_SUSPENDED");
+    const refusals = () => auditOf(here.server, ({ resourceName }) => resourceName === "never");
+    await expect.poll(async () => (await refusals()).length).toBe(2);
+    expect(JSON.stringify(await refusals())).not.toContain(here.world.b.siteId);
   });
 
   it("shows callers confined to sites nothing of a device that stands at no site", async () => {
