@@ -19,6 +19,7 @@ import { schedules as deviceCommandsSchedules } from "../features/fleet/device-c
 import { schedules as deviceGroupsSchedules } from "../features/fleet/device-groups/schedules.ts";
 import { schedules as deviceLogsSchedules } from "../features/fleet/device-logs/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
+import { schedules as hourlyEntriesSchedules } from "../features/fleet/hourly-entries/schedules.ts";
 import { schedules as approverDevicesSchedules } from "../features/access-control/approver-devices/schedules.ts";
 import { schedules as elevationRequestsSchedules } from "../features/access-control/elevation-requests/schedules.ts";
 import { schedules as toolExecutionsSchedules } from "../features/access-control/tool-executions/schedules.ts";
@@ -35,7 +36,7 @@ import { consumers as webhooksConsumers } from "../features/integrations/webhook
 export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...elevationRequestsJobs, ...mcpToolsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...approverDevicesSchedules, ...elevationRequestsSchedules, ...toolExecutionsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...hourlyEntriesSchedules, ...approverDevicesSchedules, ...elevationRequestsSchedules, ...toolExecutionsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

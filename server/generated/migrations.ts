@@ -73,6 +73,7 @@ import { migration as m69 } from "../db/migrations/202611300310-fleet-tokens-of-
 import { migration as m70 } from "../db/migrations/202611301050-fleet-void-tokens.ts";
 import { migration as m71 } from "../db/migrations/202611301700-fleet-reported-software.ts";
 import { migration as m72 } from "../db/migrations/202611302120-audit-unwritable-entries.ts";
+import { migration as m73 } from "../db/migrations/202611302200-fleet-state-change-hours.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -149,4 +150,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611301050-fleet-void-tokens", ...m70 },
   { name: "202611301700-fleet-reported-software", ...m71 },
   { name: "202611302120-audit-unwritable-entries", ...m72 },
+  { name: "202611302200-fleet-state-change-hours", ...m73 },
 ];

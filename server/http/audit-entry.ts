@@ -95,10 +95,19 @@ function entry(
   );
 }
 
-/** An empty list: the organization as a whole. What an agent does is about its own device. */
+/** Types of what stands where its device does. */
+const ofDevices: readonly (string | undefined)[] = ["device", "elevation_request"];
+
+/**
+ * An empty list: the organization as a whole. What an agent does is about its own device. What hangs on a device that
+ * stands nowhere is placed nowhere.
+ */
 function placed(note: AuditNote, who: Principal): { siteIds?: string[] } {
-  const siteIds = note.siteIds ?? (who.kind === "agent" ? [who.siteId] : undefined);
-  return siteIds === undefined ? {} : { siteIds: [...new Set(siteIds.filter((id) => id !== null))].sort() };
+  const own = who.kind === "agent" && note.siteIds === undefined;
+  const siteIds = own ? [who.siteId] : note.siteIds;
+  if (siteIds === undefined) return {};
+  const known = [...new Set(siteIds.filter((id) => id !== null))].sort();
+  return known.length === 0 && (own || ofDevices.includes(note.resource?.type)) ? {} : { siteIds: known };
 }
 
 /** Organization, else partner, else system for callers of system scope; entries without a tenant are dropped. */

@@ -31,8 +31,11 @@ export interface AuditNote {
   readonly resource?: AuditResource;
   /** Chain of the entry; default the caller's tenant (docs/audit.md, "Chain of an entry"). */
   readonly owner?: AuditOwner;
-  /** Context; secrets never belong here and are dropped by name as a second guard. */
-  readonly details?: Record<string, unknown>;
+  /**
+   * Context; secrets never belong here and are dropped by name as a second guard. Nor do `siteIds`, which decide who reads
+   * the entry: those of the subject stand below, others under another name.
+   */
+  readonly details?: Record<string, unknown> & { readonly siteIds?: never };
   /** For a change that was made because the call is refused, such as ending a stolen session; default success. */
   readonly result?: "failure" | "denied";
   /**

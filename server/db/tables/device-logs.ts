@@ -33,11 +33,11 @@ export interface DeviceEventLogsTable {
   createdAt: Fixed<string>;
 }
 
-/** Submissions of a device since one was audited: they become one entry at the end of the hour. */
+/** Submissions and changes of a device since one was audited: they become one entry at the end of the hour. */
 export interface DeviceLogHoursTable {
   orgId: Fixed<string>;
   deviceId: Fixed<string>;
-  kind: Fixed<"logs" | "eventlogs">;
+  kind: Fixed<"logs" | "eventlogs" | "state_change">;
   startedAt: string;
   requests: number;
   entries: number;

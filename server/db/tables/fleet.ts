@@ -358,5 +358,5 @@ export const fleetTables = {
   savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
   deviceLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
   deviceEventLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
-  deviceLogHours: { owner: "org", writtenBy: "fleet/device-logs" },
+  deviceLogHours: { owner: "org", writtenBy: "fleet/hourly-entries" },
 } as const satisfies Declared<FleetTables>;

@@ -1,3 +1,4 @@
+import { atSite } from "#server/audit/at-site";
 import { recordWork } from "#server/audit/record-work";
 import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
@@ -55,7 +56,7 @@ export async function expire(
     resourceName: ended.subjectUsername || null,
     details: {
       ...{ cause, from: elevation.status, flowType: ended.flowType, deviceId: ended.deviceId },
-      siteIds: siteId === null ? [] : [siteId],
+      ...atSite(siteId),
     },
   });
   await emitEvents(tx, services, "elevation.expired", [{ orgId: ended.orgId, siteId, data: eventData(ended) }]);

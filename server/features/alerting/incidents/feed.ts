@@ -42,7 +42,7 @@ const pageOf = preparedPage(
     if (!form.whole) query = query.where("incidents.orgId", "is not", null);
     if (form.confined)
       query = query.where("incidents.deviceId", "in", (eb) => eb.selectFrom("devices").select("devices.id"));
-    return query.orderBy("incidents.severity").orderBy("incidents.detectedAt", "desc").orderBy("incidents.id", "desc");
+    return query.orderBy("incidents.severity").orderBy("incidents.detectedAt", "desc").orderBy("incidents.id");
   },
 );
 

@@ -105,6 +105,7 @@ describe.each(databases)("incidents on %s", { timeout: 120_000 }, (database) => 
     await track("p4", { orgId, severity: "p4" });
     await track("p1", { orgId, severity: "p1" });
     expect(await titles()).toEqual(["p1", "newer p2", "older p2", "p4"]);
+    expect((await feed(admin, "?limit=1000")).body.pagination.limit).toBe(100);
     expect((await feed(admin, "?limit=1&page=2")).body).toMatchObject({
       data: [{ title: "newer p2" }],
       pagination: { page: 2, limit: 1, total: 4 },
@@ -113,6 +114,27 @@ describe.each(databases)("incidents on %s", { timeout: 120_000 }, (database) => 
     for (const none of ["?kind=finding", "?source=huntress", "?kind=tracked&source=s1"])
       expect((await feed(admin, none)).body).toMatchObject({ data: [], pagination: { total: 0 } });
     expect((await feed(admin, "?kind=rumour")).status).toBe(400);
+  });
+
+  it("of one severity and moment are listed by id, on pages as in whole", async () => {
+    const { orgId } = acme;
+    await server.db.deleteFrom("incidents").execute();
+    for (const title of ["one", "two", "three"]) await track(title, { orgId });
+    const ids = (await feed()).body.data.map(({ sourceId }: { sourceId: string }) => sourceId);
+    expect(ids).toEqual(ids.toSorted());
+    const pages = [];
+    for (const page of [1, 2, 3]) pages.push(...(await feed(admin, `?limit=1&page=${page}`)).body.data);
+    expect(pages.map(({ sourceId }) => sourceId)).toEqual(ids);
+  });
+
+  it("of a partner or the installation are no event: webhooks belong to organizations", async () => {
+    await server.db.deleteFrom("incidents").execute();
+    const before = await lastEvent(server.db);
+    await track("of the partner", { partnerId: acme.partnerId });
+    await track("of the installation");
+    expect(await eventsAfter(server.db, before)).toEqual([]);
+    await track("of the organization", { orgId: acme.orgId });
+    expect(await eventsAfter(server.db, before)).toMatchObject([{ kind: "incident.created", orgId: acme.orgId }]);
   });
 
   it("are seen by whom they concern: the tenant, the whole partner, the sites of their device", async () => {

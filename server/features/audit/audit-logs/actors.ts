@@ -6,6 +6,8 @@ interface Actor {
   actorType: string;
   actorId: string | null;
   actorEmail: string | null;
+  resourceId?: string | null;
+  resourceName?: string | null;
 }
 
 export type NameOf = (entry: Actor) => string;
@@ -43,8 +45,10 @@ const agentsOf = preparedRows(
   { by: "key" },
 );
 
-function fallback({ actorType, actorId, actorEmail }: Actor): string {
+function fallback({ actorType, actorId, actorEmail, resourceId, resourceName }: Actor): string {
   if (actorEmail !== null) return actorEmail;
   if (actorType === "api_key" && actorId !== null) return `API Key ${actorId.slice(0, 8)}`;
-  return actorType === "agent" ? "Agent" : "System";
+  if (actorType !== "agent") return "System";
+  // Its device has left: what an agent does about it says what it was called.
+  return actorId !== null && resourceId === actorId && resourceName ? `Agent (${resourceName})` : "Agent";
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { auditEntry } from "#server/audit/entry";
 import { auditedServer } from "../../../test/audited-server.ts";
 import { type DatabaseName, databases } from "../../../test/harness.ts";
 import { verifyAllLimit, verifyLimit, verifySubject } from "./verify.ts";
@@ -78,9 +79,39 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     };
     await rename("Somebody Else");
     for (const path of ["", "/logs"]) expect(await namesOf(path)).toEqual(["Dana Ortiz", "Dana Ortiz", "Dana Ortiz"]);
+    const called = async (name: string) =>
+      (await read(`/logs?action=site.create&user=${encodeURIComponent(name)}`)).body.pagination.total;
+    expect([await called("dana ort"), await called("somebody ELSE"), await called("ort%")]).toEqual([3, 3, 0]);
+    await rename('Dana "Dee" Ortiz');
+    const dee = (await read(`/logs?user=${encodeURIComponent('"dee"')}&action=user.profile`)).body.data;
+    expect(dee).toHaveLength(2);
     await rename("Dana Ortiz");
+    const byName = (await read(`/logs?user=${encodeURIComponent('"dee"')}&action=user.profile`)).body.data;
+    expect(byName.map(({ user }: { user: { name: string } }) => user.name)).toEqual(['Dana "Dee" Ortiz']);
     const renamed = (await read("/logs?action=user.profile.update")).body.data;
-    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual(["Somebody Else", "Dana Ortiz"]);
+    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual([
+      ...['Dana "Dee" Ortiz', "Somebody Else", "Dana Ortiz"],
+    ]);
+  });
+
+  it("names an agent after its device, also once the reader reaches that no more", async () => {
+    const { orgId, deviceId } = here.world.a;
+    const [gone, elsewhere] = [here.server.services.random.uuid(), here.world.b.deviceId];
+    const device = { resourceType: "device", result: "success", actorType: "agent", action: "agent.enroll", orgId };
+    const entries = [
+      { ...device, actorId: deviceId, resourceId: deviceId, resourceName: "as it was" },
+      { ...device, actorId: gone, resourceId: gone, resourceName: "left-pc" },
+      { ...device, actorId: elsewhere, resourceId: elsewhere, resourceName: "moved-pc" },
+      { ...device, actorId: gone, resourceId: elsewhere, resourceName: "another" },
+    ].map((event) => auditEntry(event, { now: new Date(here.server.clock.nowMs()) }));
+    const ids = await here.record(entries);
+    const names = await Promise.all(ids.map(async (id) => (await read(`/logs/${id}`)).body.user.name));
+    const { hostname } = await here.server.db
+      .selectFrom("devices")
+      .select("hostname")
+      .where("id", "=", deviceId)
+      .executeTakeFirstOrThrow();
+    expect(names).toEqual([`Agent (${hostname})`, "Agent (left-pc)", "Agent (moved-pc)", "Agent"]);
   });
 
   it("counts nothing when told not to, and still shows the rows", async () => {

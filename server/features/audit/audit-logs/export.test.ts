@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { csvLine, guarded, unguarded } from "#contract/core/csv";
 import { auditEntry } from "#server/audit/entry";
+import { auditEntries } from "../../../test/audit-entries.ts";
 import { auditedServer } from "../../../test/audited-server.ts";
 import { databases, type SignedInUser } from "../../../test/harness.ts";
 import { EXPORTED_MAX } from "./export.ts";
@@ -147,6 +148,9 @@ describe.each(databases)("exports of the audit log on %s", (database) => {
     await asCsv(`?orgId=${here.world.a.orgId}&action=site.update`);
     const [second, first] = await recorded();
     expect(first).toMatchObject({ user: { id: here.admin.userId }, result: "success" });
+    // In the caller's own chain, also where one organization was named.
+    const own = { orgId: null, partnerId: here.world.a.partnerId };
+    expect((await auditEntries(here.server, "audit_logs.export")).slice(-2)).toMatchObject([own, own]);
     expect(first?.details).toMatchObject({
       ...{ format: "json", rowCount: 0, total: 0, truncated: false, filters: { action: "site", user: "ana" } },
       dateRange: { from: "2020-01-01T00:00:00.000Z", to: "2020-01-02T23:59:59.999Z" },

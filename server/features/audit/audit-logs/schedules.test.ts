@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
+import { schedules as retention } from "#server/features/audit/audit-retention/schedules";
 import { jsonLog } from "#server/platform/log";
 import { tamper } from "../../../test/e2e/tamper.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
-import { verifyEveryChain } from "./schedules.ts";
+import { schedules, verifyEveryChain } from "./schedules.ts";
 
 describe.each(databases)("the daily verification on %s", (database) => {
   let server: TestServer;
@@ -50,4 +51,10 @@ describe.each(databases)("the daily verification on %s", (database) => {
     const answer = await server.request("POST", "/audit-logs/verify", { token, body: {} });
     expect(answer.body).toMatchObject({ ok: false, breakCount: 1 });
   });
+});
+
+it("chains are pruned at 03:30 and verified at 04:15, anchors taken and the outbox checked every hour", () => {
+  const crons = Object.fromEntries([...schedules, ...retention].map(({ name, cron }) => [name, cron]));
+  expect(crons).toMatchObject({ "audit.retention": "30 3 * * *", "audit.verify": "15 4 * * *" });
+  for (const name of ["audit.anchors", "audit.outbox"]) expect(crons[name]).toMatch(/^\d+ \* \* \* \*$/);
 });

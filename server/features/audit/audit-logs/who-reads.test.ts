@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { builtInRoleId } from "#server/access/roles";
 import { auditEntry } from "#server/audit/entry";
+import { auditOf } from "../../../test/audit-of.ts";
 import { auditedServer } from "../../../test/audited-server.ts";
+import { makeDevices } from "../../../test/devices.ts";
 import { enroll } from "../../../test/enroll.ts";
 import { databases, type SignedInUser } from "../../../test/harness.ts";
 
@@ -169,6 +172,54 @@ describe.each(databases)("who reads which entries on %s", (database) => {
     expect(mine).toContainEqual([key.id]);
     expect(mine).toContainEqual([wide.id]);
     expect(mine.filter(([id]: [string]) => id === contact.id)).toHaveLength(1);
+  });
+
+  it("shows callers confined to sites no invitation, whatever sites it is for", async () => {
+    const { orgId, siteId } = here.world.a;
+    const confined = await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
+    const roleId = builtInRoleId("Org Viewer");
+    const invitation = { email: "guest@guest.example", name: "Guest", roleId, orgId, siteIds: [siteId] };
+    expect((await send("POST", "/users/invite", invitation)).status).toBe(201);
+    await here.server.settled();
+    expect((await read("/logs?action=user.invite", confined)).body.data).toEqual([]);
+    expect((await read("/logs?action=user.invite")).body.data).toMatchObject([
+      { details: { email: "guest@guest.example", memberSiteIds: [siteId] } },
+    ]);
+  });
+
+  it("places no refused change of a device at a site that was only named", async () => {
+    const { orgId, siteId } = here.world.a;
+    const [id] = (await makeDevices(here.server, [{ orgId, siteId, hostname: "till", status: "decommissioned" }])) as [
+      string,
+    ];
+    const refused = await send("PATCH", `/devices/${id}`, { siteId: here.world.b.siteId });
+    expect([refused.status, refused.body.code]).toEqual([409, "ALREADY_DECOMMISSIONED"]);
+    const [entry] = await auditOf(here.server, ({ resourceId }) => resourceId === id);
+    expect(entry).toMatchObject({ result: "failure", details: { siteIds: [siteId] } });
+    const setStatus = (status: "active" | "suspended") =>
+      here.server.db.updateTable("organizations").set({ status }).where("id", "=", orgId).execute();
+    const named = { orgId, siteId: here.world.b.siteId };
+    await setStatus("suspended");
+    const provisioned = await send("POST", "/devices/provision", { ...named, hostname: "never", osType: "linux" });
+    const keyed = await send("POST", "/enrollment-keys", { ...named, name: "never", maxUsage: 1 });
+    await setStatus("active");
+    for (const answer of [provisioned, keyed]) expect(answer.body.code).toBe("ORG_SUSPENDED");
+    const refusals = () => auditOf(here.server, ({ resourceName }) => resourceName === "never");
+    await expect.poll(async () => (await refusals()).length).toBe(2);
+    expect(JSON.stringify(await refusals())).not.toContain(here.world.b.siteId);
+  });
+
+  it("shows callers confined to sites nothing of a device that stands at no site", async () => {
+    const { orgId, siteId } = here.world.a;
+    const confined = await here.server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
+    const status = "decommissioned";
+    const [id] = (await makeDevices(here.server, [{ orgId, siteId: null, hostname: "nowhere", status }])) as [string];
+    expect((await send("PATCH", `/devices/${id}`, { tags: ["x"] })).status).toBe(409);
+    const [entry] = await auditOf(here.server, ({ resourceId }) => resourceId === id);
+    expect(entry?.details).not.toHaveProperty("siteIds");
+    await here.server.settled();
+    expect((await read("/logs?resource=nowhere")).body.data).toHaveLength(1);
+    expect((await read("/logs?resource=nowhere", confined)).body.data).toEqual([]);
   });
 
   it("lists and verifies what was recorded of a deleted organization, for its partner and system scope", async () => {

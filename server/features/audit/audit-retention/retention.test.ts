@@ -61,6 +61,17 @@ describe.each(databases)("retention on %s", (database) => {
     expect(await incidents()).toEqual([]);
   });
 
+  it("goes on for an organization that was deleted, by the value that it had", async () => {
+    const orgId = await agedOrg("left");
+    expect((await request("DELETE", `/orgs/organizations/${orgId}`)).status).toBe(200);
+    await server.settled();
+    await pruneByRetention(server.services);
+    expect(await verify(orgId)).toMatchObject({ ok: true, prunedPrefix: true, entriesChecked: 2 });
+    server.clock.advance(366 * DAY);
+    await pruneByRetention(server.services);
+    expect(await verify(orgId)).toMatchObject({ ok: true, prunedPrefix: true, entriesChecked: 0 });
+  });
+
   it("stops at an entry that was altered, tells of it, and removes nothing more while that is open, for 90 days", async () => {
     const orgId = await agedOrg("altered");
     const second = `id = (select audit_id from audit_chain where chain_id = '${orgId}' and chain_seq = 2)`;

@@ -19,9 +19,10 @@ export async function createEnrollmentKey(call: CreateCall) {
     const { name, maxUsage, siteId = null } = call.body;
     const org = await orgForCreate(call, call.body.orgId, tx);
     const id = call.random.uuid();
-    call.audit.note({ resource: { id, name }, owner: { orgId: org.id }, siteIds: [siteId] });
+    call.audit.note({ resource: { id, name }, owner: { orgId: org.id } });
     refuseSuspended(org);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
+    call.audit.note({ siteIds: [siteId] });
     const expiresAt = expiryFor(call, org, call.body.expiresAt);
     const chosen = { id, orgId: org.id, siteId, name, maxUsage, expiresAt };
     const creator = { createdBy: user(call).userId, createdByPrincipalId: null };

@@ -9,6 +9,7 @@ import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { tellIdentity } from "./identity-change.ts";
+import { noteStateChange } from "./note-state-change.ts";
 import { isDraining } from "./own-device.ts";
 import { storeSample } from "./sample.ts";
 import { noteSourceIp } from "./source-ip.ts";
@@ -105,12 +106,8 @@ async function noteChange(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Pr
   }
   const heard = known.mainAgentSilentSince !== null;
   if (status === known.status && !heard) return;
-  call.audit.also({
-    action: "agent.heartbeat.state_change",
-    resource: { type: "device", id: who.deviceId, name: who.hostname },
-    details: {
-      ...(status === known.status ? {} : { from: known.status, to: status }),
-      ...(heard ? { mainAgentSilentSince: { from: known.mainAgentSilentSince, to: null } } : {}),
-    },
+  await noteStateChange(call, tx, who, {
+    ...(status === known.status ? {} : { from: known.status, to: status }),
+    ...(heard ? { mainAgentSilentSince: { from: known.mainAgentSilentSince, to: null } } : {}),
   });
 }

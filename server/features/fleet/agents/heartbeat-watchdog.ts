@@ -5,6 +5,7 @@ import { markMainAgentSilent, noteWatchdog } from "#server/features/fleet/device
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { after, MINUTE } from "#server/platform/clock";
 import type { HeartbeatCall } from "./heartbeat-main.ts";
+import { noteStateChange } from "./note-state-change.ts";
 import { isDraining } from "./own-device.ts";
 import { noteSourceIp } from "./source-ip.ts";
 
@@ -29,13 +30,9 @@ export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrin
   }
   await noteSourceIp(call, tx, who);
   if (status === who.device.watchdogStatus && !silent) return;
-  call.audit.also({
-    action: "agent.heartbeat.state_change",
-    resource: { type: "device", id: who.deviceId, name: who.hostname },
-    details: {
-      ...(status === who.device.watchdogStatus ? {} : { watchdog: { from: who.device.watchdogStatus, to: status } }),
-      ...(silent ? { mainAgentSilentSince: { from: null, to: now } } : {}),
-    },
+  await noteStateChange(call, tx, who, {
+    ...(status === who.device.watchdogStatus ? {} : { watchdog: { from: who.device.watchdogStatus, to: status } }),
+    ...(silent ? { mainAgentSilentSince: { from: null, to: now } } : {}),
   });
 }
 

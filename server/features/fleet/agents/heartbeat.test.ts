@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asSystem } from "#server/db/as-system";
 import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
+import { sumUpHours } from "#server/features/fleet/hourly-entries/sum-up";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, type TestKey } from "../../../test/enroll.ts";
 import { eventsOf } from "../../../test/events-of.ts";
@@ -212,7 +213,7 @@ describe.each(databases)("agent reports on %s", (database) => {
       lastSeenAt: seen,
       mainAgentSilentSince: null,
     });
-    server.clock.advance(16 * MINUTE);
+    server.clock.advance(61 * MINUTE);
     const noticed = server.clock.now();
     await pc.watch({ watchdogState: "FAILOVER" });
     server.clock.advance(MINUTE);
@@ -233,7 +234,32 @@ describe.each(databases)("agent reports on %s", (database) => {
     expect(details).toMatchObject([
       { watchdog: { from: null, to: "connected" } },
       { watchdog: { from: "connected", to: "failover" }, mainAgentSilentSince: { from: null, to: noticed } },
-      { mainAgentSilentSince: { from: noticed, to: null } },
+    ]);
+  });
+
+  it("records the first change of state of an hour at once, and the others as one entry with their number", async () => {
+    const pc = await device("flaps");
+    const flap = async (times: number) => {
+      for (let time = 0; time < times; time += 1)
+        await pc.watch({ watchdogState: time % 2 === 0 ? "FAILOVER" : "CONNECTED" });
+    };
+    const details = async () => (await pc.changes()).map((entry) => entry.details);
+    await flap(6);
+    expect(await details()).toMatchObject([{ watchdog: { from: null, to: "failover" } }]);
+    server.clock.advance(61 * MINUTE);
+    await sumUpHours(server.services);
+    const { siteId } = await pc.row();
+    const sums = { requests: 5, count: 5, filtered: 0, siteIds: [siteId] };
+    expect(await details()).toMatchObject([{}, sums]);
+    expect((await pc.changes())[1]).toMatchObject({ actorType: "agent", actorId: pc.id, orgId, resourceId: pc.id });
+    // A change that comes before the clock does ends the hour itself.
+    await flap(3);
+    server.clock.advance(61 * MINUTE);
+    await pc.watch({ watchdogState: "CONNECTED" });
+    expect((await details()).slice(2)).toMatchObject([
+      { watchdog: { from: "connected", to: "failover" } },
+      { requests: 2, count: 2 },
+      { watchdog: { from: "failover", to: "connected" } },
     ]);
   });
 

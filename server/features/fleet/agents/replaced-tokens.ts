@@ -1,4 +1,5 @@
 import { REMEMBERED_MS } from "#server/access/replaced-tokens";
+import { atSite } from "#server/audit/at-site";
 import { recordWork } from "#server/audit/record-work";
 import { asSystem } from "#server/db/as-system";
 import type { Tx } from "#server/db/unit-of-work";
@@ -50,7 +51,7 @@ export async function tellOfReplaced({ tx, services, device, asking }: ReplacedT
     resourceName: hostname,
     ipAddress: asking.ip,
     userAgent: asking.userAgent,
-    details: { reason: "replaced_token", requestId: asking.requestId, siteIds: siteId ? [siteId] : [] },
+    details: { reason: "replaced_token", requestId: asking.requestId, ...atSite(siteId) },
   });
   const name = device.displayName ?? hostname;
   await notify(tx, services, {

@@ -1,12 +1,12 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
+import { sumUpHours } from "#server/features/fleet/hourly-entries/sum-up";
 import { HOUR } from "#server/platform/clock";
 import { asOwner } from "../../../test/as-owner.ts";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { dropOldLogs } from "./retention.ts";
-import { sumUpSubmissions } from "./sum-up.ts";
 
 describe.each(databases)("what agents log on %s", (database) => {
   let server: TestServer;
@@ -179,9 +179,9 @@ describe.each(databases)("what agents log on %s", (database) => {
     await submit([log("2"), log("3")]);
     await submit([log("4"), log("")]);
     expect((await entries()).map(({ details }) => details)).toMatchObject([{ count: 1, filtered: 0 }]);
-    expect(await sumUpSubmissions(server.services)).toBe(0);
+    expect(await sumUpHours(server.services)).toBe(0);
     server.clock.advance(HOUR);
-    expect(await sumUpSubmissions(server.services)).toBe(1);
+    expect(await sumUpHours(server.services)).toBe(1);
     const all = await entries();
     expect(all).toMatchObject([{}, { orgId: acme.orgId, actorType: "agent", resourceId: acme.deviceId }]);
     expect(all[1]?.details).toMatchObject({ requests: 2, count: 3, filtered: 1, siteIds: [acme.siteId] });

@@ -188,6 +188,17 @@ describe.each(databases)("event logs of devices on %s", (database) => {
       .execute();
   }
 
+  it("that are left out for their level are no reason to refuse what comes, however little room there is", async () => {
+    await server.db.deleteFrom("configurationPolicies").execute();
+    await assignPolicy({ orgId: acme.orgId }, { minimumLevel: "error" });
+    await use("event-log-device", acme.deviceId, defaults.rateLimitPerHour / 2 - 1);
+    expect((await submit([event("e", { level: "error" })])).body).toMatchObject({ count: 1, filtered: 0 });
+    const less = await submit(many(3));
+    expect([less.status, less.body]).toEqual([200, { success: true, count: 0, filtered: 3 }]);
+    expect((await submit([...many(3), event("f", { level: "error" })])).status).toBe(429);
+    await server.db.deleteFrom("configurationPolicies").execute();
+  });
+
   it("that come at once from one device are all stored, within the limit", async () => {
     await use("event-log-device", acme.deviceId, defaults.rateLimitPerHour / 2 - 20);
     const answers = await Promise.all([0, 1, 2, 3].map((at) => submit(many(8, `at once ${at}`))));

@@ -1,7 +1,7 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { actions, countInHour, sumsOf } from "#server/features/fleet/hourly-entries/count-in-hour";
 import type { Call } from "#server/http/call";
-import { after, HOUR } from "#server/platform/clock";
 
 export interface Submitted {
   readonly kind: "logs" | "eventlogs";
@@ -15,46 +15,10 @@ export interface Submitted {
  */
 export async function noteSubmission(call: Call, tx: Tx, who: AgentPrincipal, submitted: Submitted): Promise<void> {
   const { kind, entries, filtered } = submitted;
-  const now = call.clock.now();
-  const mine = { orgId: who.orgId, deviceId: who.deviceId, kind };
-  const counted = await tx
-    .updateTable("deviceLogHours")
-    .set((eb) => ({
-      requests: eb("requests", "+", 1),
-      entries: eb("entries", "+", entries),
-      filtered: eb("filtered", "+", filtered),
-    }))
-    .where("orgId", "=", mine.orgId)
-    .where("deviceId", "=", mine.deviceId)
-    .where("kind", "=", kind)
-    .where("startedAt", ">", after(now, -HOUR))
-    .executeTakeFirst();
-  if (counted.numUpdatedRows > 0n) return call.audit.skip();
-  const resource = { type: "device", id: who.deviceId, name: who.hostname };
-  const before = await tx
-    .deleteFrom("deviceLogHours")
-    .where("orgId", "=", mine.orgId)
-    .where("deviceId", "=", mine.deviceId)
-    .where("kind", "=", kind)
-    .returning(["startedAt", "requests", "entries", "filtered"])
-    .executeTakeFirst();
-  await tx
-    .insertInto("deviceLogHours")
-    .values({ ...mine, startedAt: now, requests: 0, entries: 0, filtered: 0 })
-    .execute();
+  const { orgId, deviceId, hostname } = who;
+  const hour = await countInHour(tx, { orgId, deviceId, kind }, { now: call.clock.now(), entries, filtered });
+  if (hour === "counted") return call.audit.skip();
+  const resource = { type: "device", id: deviceId, name: hostname };
   call.audit.note({ resource, details: { count: entries, filtered } });
-  if (before && before.requests > 0) call.audit.also({ action: actions[kind], resource, details: sumsOf(before) });
+  if (hour.before) call.audit.also({ action: actions[kind], resource, details: sumsOf(hour.before) });
 }
-
-export const actions = { logs: "agent.logs.submit", eventlogs: "agent.eventlogs.submit" } as const;
-
-interface Hour {
-  readonly startedAt: string;
-  readonly requests: number;
-  readonly entries: number;
-  readonly filtered: number;
-}
-
-export const sumsOf = ({ startedAt, requests, entries, filtered }: Hour) => ({
-  ...{ since: startedAt, requests, count: entries, filtered },
-});

@@ -1,3 +1,4 @@
+import { atSite } from "#server/audit/at-site";
 import { recordWork } from "#server/audit/record-work";
 import { asSystem } from "#server/db/as-system";
 import { held } from "#server/db/dialect/locks";
@@ -49,7 +50,7 @@ async function giveUp(tx: Tx, services: Services, { id, before }: { id: string; 
     resourceType: "device",
     resourceId: id,
     resourceName: device.hostname,
-    details: { previousStatus: "pending", reason: "never_enrolled", ...details, siteIds: siteId ? [siteId] : [] },
+    details: { previousStatus: "pending", reason: "never_enrolled", ...details, ...atSite(siteId) },
   });
   await emitEvents(tx, services, "device.decommissioned", [{ orgId, siteId, data: nameOfDevice(device) }]);
   return true;

@@ -24,11 +24,11 @@ export async function provisionDevice(call: ProvisionCall) {
     call.audit.note({
       resource: { type: "device", id, name: hostname },
       owner: { orgId: org.id },
-      siteIds: [siteId],
-      details: { via: "provision", siteId },
+      details: { via: "provision" },
     });
     refuseSuspended(org);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
+    call.audit.note({ siteIds: [siteId], details: { siteId } });
     const awaited = await findAwaited(call, tx, org.id);
     const { enrollment, stored } = mintProvisionKey(call, org);
     if (awaited) await renew(call, { ...awaited, stored });

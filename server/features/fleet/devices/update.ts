@@ -26,12 +26,14 @@ export async function updateDevice(call: UpdateCall) {
     call.audit.note({
       resource: { type: "device", id: before.id, name: before.hostname },
       owner: { orgId: before.orgId },
-      siteIds: [before.siteId, siteId ?? before.siteId],
+      siteIds: [before.siteId],
     });
     await getWritableOrg(call, before.orgId, tx);
     if (before.status === "decommissioned") throw problem("ALREADY_DECOMMISSIONED");
-    if (siteId !== undefined)
+    if (siteId !== undefined) {
       await refuseForeignSite(call, tx, { orgId: before.orgId, siteId, code: "SITE_NOT_IN_ORG" });
+      call.audit.note({ siteIds: [before.siteId, siteId] });
+    }
     const status = changeOfStatus(before, call.body, {
       now: call.clock.now(),
       offlineAfterMinutes: call.config.deviceOfflineThresholdMinutes,

@@ -220,8 +220,12 @@ describe.each(databases)("previews of filters on %s", (database) => {
       details: { totalCount: 2, orgCount: 2 },
     });
     const narrowed = (await entries("filter.preview", admin)).at(-1);
-    expect(narrowed).toMatchObject({ orgId: acme.orgId, details: { totalCount: 1, orgCount: 1 } });
+    const ofPartner = { orgId: null, partnerId: acme.partnerId };
+    expect(narrowed).toMatchObject({ ...ofPartner, details: { totalCount: 1, orgCount: 1 } });
     expect(JSON.stringify(narrowed)).not.toContain("startsWith");
+    // A filter of one customer that is tried on another tells neither of it.
+    await send(`/filters/${id}/preview?orgId=${acme.secondOrgId}`);
+    expect((await entries("filter.saved.preview", admin)).at(-1)).toMatchObject({ ...ofPartner, resourceId: id });
     expect((await entries("filter.preview", member)).at(-1)).toMatchObject({
       ...{ orgId: acme.orgId, details: { totalCount: 137, orgCount: 1 } },
     });

@@ -42,7 +42,8 @@ export async function noteCall(call: Call, { name, targets, actionDigest, riskTi
   call.audit.note({
     action: actions[name],
     ...(deviceId !== undefined && { resource: { type: "device", id: deviceId, name: device?.hostname ?? null } }),
-    siteIds: [device?.siteId ?? null],
+    // A device that is not found cannot be placed: nobody confined to sites reads of it.
+    ...((deviceId === undefined || device) && { siteIds: [device?.siteId ?? null] }),
     details: { tool: name, targets, actionDigest, riskTier },
   });
 }

@@ -154,6 +154,16 @@ describe.each(databases)("tools on %s", (database) => {
     ]);
     expect(await auditOf(world.server, ({ action }) => action === "device.command.queue")).toEqual([]);
   });
+
+  it("about a device that is not found are placed at no site, and not at the organization as a whole", async () => {
+    const unknown = world.server.services.random.uuid();
+    expect(await world.model.client.call("get_device", { deviceId: unknown })).toMatchObject({
+      ...{ isError: true, data: { code: "NOT_FOUND" } },
+    });
+    const [entry] = await auditOf(world.server, ({ resourceId }) => resourceId === unknown);
+    expect(entry).toMatchObject({ action: "mcp.tool.get_device", result: "failure" });
+    expect(entry?.details).not.toHaveProperty("siteIds");
+  });
 });
 
 describe("a tool", () => {

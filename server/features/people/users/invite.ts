@@ -44,9 +44,11 @@ export async function inviteUser(call: InviteCall) {
     const member = { userId: person.id, roleId, access, invitation };
     const membershipId = await call.asSystem("invite user", (all) => addMembership(call, all, target, member));
     const sent = await sendInvitation(call, tx, { ...person, name, email }, { target, membershipId });
+    // A person is of no site, wherever they may go: who is invited is not told to whoever shares their sites.
+    const given = "siteIds" in access ? { memberSiteIds: access.siteIds } : access;
     call.audit.note({
       resource: { type: "user", id: membershipId, name },
-      details: { roleId, roleName: role.name, status: "invited", ...access, ...targetOwner(target) },
+      details: { roleId, roleName: role.name, status: "invited", ...given, ...targetOwner(target) },
     });
     call.emit("user.invited", { ...targetOwner(target), data: { userId: membershipId, userName: name } });
     return { id: membershipId, email, name, status: "invited" as const, roleId, ...sent };

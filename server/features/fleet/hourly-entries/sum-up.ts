@@ -1,15 +1,16 @@
+import { atSite } from "#server/audit/at-site";
 import { auditEntry } from "#server/audit/entry";
 import { auditHandle } from "#server/audit/handle";
 import { enqueueAudit } from "#server/audit/outbox";
 import { asSystem } from "#server/db/as-system";
 import { after, HOUR } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import { actions, sumsOf } from "./note-submission.ts";
+import { actions, sumsOf } from "./count-in-hour.ts";
 
 const BATCH = 200;
 
-/** Records the submissions of hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
-export async function sumUpSubmissions(services: Services): Promise<number> {
+/** Records what was counted in hours that are over, one entry each (docs/device-logs.md, "Audit"). Returns how many. */
+export async function sumUpHours(services: Services): Promise<number> {
   const db = asSystem(services, "sum up submissions");
   const over = after(services.clock.now(), -HOUR);
   for (let total = 0; ; ) {
@@ -42,7 +43,7 @@ export async function sumUpSubmissions(services: Services): Promise<number> {
           {
             ...{ orgId, action: actions[kind], actorType: "agent", actorId: deviceId, result: "success" },
             ...{ resourceType: "device", resourceId: deviceId, resourceName: device?.hostname ?? null },
-            details: { ...sumsOf(hour), ...(device ? { siteIds: device.siteId === null ? [] : [device.siteId] } : {}) },
+            details: { ...sumsOf(hour), ...atSite(device?.siteId) },
           },
           { now: new Date(services.clock.nowMs()), id: services.random.uuid() },
         );
