@@ -6,13 +6,13 @@ import { databases, startTestServer, type TestServer } from "../../../test/harne
 import { evaluateDue } from "./due.ts";
 import { sweepGroups } from "./sweep-groups.ts";
 
-/** What happens once a look at devices has been answered, and before it is written. */
-const between = vi.hoisted(() => ({ happens: undefined as (() => Promise<void>) | undefined }));
+/** What happens once a look at the devices of a group has been answered, and before it is written. */
+const between = vi.hoisted(() => ({ happens: undefined as ((groupId: string) => Promise<void>) | undefined }));
 vi.mock("./matching.ts", async (original) => {
   const real = await original<typeof import("./matching.ts")>();
   const differenceOf: typeof real.differenceOf = async (...asked) => {
     const found = await real.differenceOf(...asked);
-    await between.happens?.();
+    await between.happens?.(asked[2]);
     return found;
   };
   return { ...real, differenceOf };
@@ -56,7 +56,8 @@ describe.each(databases)("a sweep that is written late on %s", (database) => {
     await server.db.deleteFrom("deviceGroupDue").execute();
     if (!isMember) await server.db.deleteFrom("deviceGroupMembers").where("deviceId", "=", deviceId).execute();
     expect(await members()).toHaveLength(isMember ? 1 : 0);
-    between.happens = async () => {
+    between.happens = async (id) => {
+      if (id !== groupId) return;
       between.happens = undefined;
       await retag(after);
       // Another process takes the note: the device is where it belongs.
@@ -64,6 +65,7 @@ describe.each(databases)("a sweep that is written late on %s", (database) => {
     };
     server.clock.advance(2 * HOUR);
     await sweepGroups(server.services);
+    expect(between.happens).toBeUndefined();
     await evaluateDue(server.services);
     expect(await members()).toHaveLength(isMember ? 1 : 0);
     expect(await server.db.selectFrom("deviceGroupDue").select("seq").execute()).toEqual([]);
