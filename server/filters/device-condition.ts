@@ -43,7 +43,7 @@ export async function deviceCondition(
 interface MakerOptions extends Omit<ConditionOptions, "few"> {
   readonly groups?: ReadonlySet<string>;
   /** Comparisons of custom fields that are written in full (`customColumns`). */
-  readonly written?: number;
+  readonly written?: number | undefined;
 }
 
 /** The same for several queries, which meet devices in different ways. A thousand conditions let others have their turn. */

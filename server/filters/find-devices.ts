@@ -39,15 +39,21 @@ export interface Finding {
   /** An organization that `getNamedOrg` has let through. */
   readonly orgId: string | undefined;
   readonly fewest?: number;
+  /** Comparisons of custom fields that are written in full (`customColumns`). */
+  readonly written?: number | undefined;
 }
 
 /** Finds devices of a checked filter among those that lists show (docs/filters.md, "How devices are found"). */
-export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }: Finding, filter: FilterGroup) {
+export async function finderOf(
+  { db, scope, dialect, now, orgId, fewest = FEW, written }: Finding,
+  filter: FilterGroup,
+) {
   const groups = await seenGroups(db, filter);
   const conditionFor = await conditionMaker(db, filter, {
     now,
     dialect,
     groups,
+    written,
     ...(orgId === undefined ? {} : { orgId }),
   });
   const find = async <Row>(

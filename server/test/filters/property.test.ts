@@ -57,11 +57,11 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
   /** As previews find them: by what indexes know, or all at once. Devices out of service are seen where a condition names them. */
   async function previewed(
     filter: FilterGroup,
-    { scope, orgId, fewest }: { scope: Scope; orgId?: string; fewest: number },
+    { scope, orgId, fewest, written }: Omit<Asked, "meets"> & { fewest: number },
   ) {
     const { store } = server.services;
     const db = scoped(store.connection(wallOf(scope)), scope);
-    const finding = { db, scope, dialect: store.dialect, now: NOW, orgId, fewest };
+    const finding = { db, scope, dialect: store.dialect, now: NOW, orgId, fewest, written };
     const { first } = await finderOf(finding, filter);
     const { matches, totalCount } = await first(DEVICES);
     expect(totalCount).toBe(matches.length);
@@ -115,7 +115,7 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
           const isShown = ({ status }: PlainDevice) =>
             status !== "decommissioned" || seesDecommissioned(checked.filter);
           const shown = expected(filter, { ...view, sees: (device) => view.sees(device) && isShown(device) });
-          expect(await previewed(checked.filter, { ...view, fewest })).toEqual(shown);
+          expect(await previewed(checked.filter, { ...view, fewest, written })).toEqual(shown);
         },
       ),
       { numRuns: inProof({ long: 10_000, short: 400 }), seed: SEED },

@@ -96,6 +96,56 @@ describe.each(databases)("custom fields on %s", (database) => {
     expect((await create({ ownerScope: "partner", fieldKey: "own_count" }, token)).status).toBe(201);
   });
 
+  it("are listed newest first, by organization, type, system and text", async () => {
+    const tenant = await seedTenant(server.db, server.services, "listed");
+    await server.db.deleteFrom("customFields").where("orgId", "=", tenant.orgId).execute();
+    const { token } = await server.signIn({ role: "Partner Admin", partnerId: tenant.partnerId });
+    for (const body of [
+      { ownerScope: "partner", fieldKey: "all_over", type: "number" },
+      { orgId: tenant.orgId, fieldKey: "here", name: "50% Here" },
+      { orgId: tenant.secondOrgId, fieldKey: "there", deviceTypes: ["macos"] },
+      { orgId: tenant.orgId, fieldKey: "mac_only", deviceTypes: ["macos", "linux"] },
+    ]) {
+      expect((await create(body, token)).status).toBe(201);
+      server.clock.advance(1_000);
+    }
+    const keys = async (query = "") =>
+      (await send("GET", `/custom-fields?${query}`, undefined, token)).body.data.map(
+        ({ fieldKey }: { fieldKey: string }) => fieldKey,
+      );
+    expect(await keys()).toEqual(["mac_only", "there", "here", "all_over"]);
+    expect(await keys(`orgId=${tenant.orgId}`)).toEqual(["mac_only", "here", "all_over"]);
+    expect(await keys("type=number")).toEqual(["all_over"]);
+    expect(await keys("deviceType=linux")).toEqual(["mac_only", "here", "all_over"]);
+    expect(await keys("search=%25")).toEqual(["here"]);
+    expect(await keys("search=MAC_")).toEqual(["mac_only"]);
+    const foreign = await send("GET", `/custom-fields?orgId=${acme.orgId}`, undefined, token);
+    expect([foreign.status, foreign.body.code]).toEqual([403, "ORG_ACCESS_DENIED"]);
+    await server.db
+      .updateTable("organizations")
+      .set({ status: "archived" })
+      .where("id", "=", tenant.secondOrgId)
+      .execute();
+    expect(await keys()).toEqual(["mac_only", "here", "all_over"]);
+  });
+
+  it("are read and never written by who is confined to sites, who sets values of devices there alone", async () => {
+    const confined = await server.signIn({ role: "Org Admin", orgId: acme.orgId, siteIds: [acme.secondSiteId] });
+    const { id } = await made({ orgId: acme.orgId, fieldKey: "confined" });
+    expect((await send("GET", `/custom-fields/${id}`, undefined, confined.token)).status).toBe(200);
+    for (const answer of [
+      await create({ fieldKey: "theirs" }, confined.token),
+      await send("PATCH", `/custom-fields/${id}`, { name: "Theirs" }, confined.token),
+      await send("DELETE", `/custom-fields/${id}`, undefined, confined.token),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([403, "SITE_ACCESS_DENIED"]);
+    const [here, there] = [await device({ siteId: acme.secondSiteId }), await device()];
+    expect((await set(here, { confined: "x" }, confined.token)).status).toBe(200);
+    const away = await set(there, { confined: "x" }, confined.token);
+    expect([away.status, away.body.code]).toEqual([403, "SITE_ACCESS_DENIED"]);
+    expect(await stored(there)).toEqual({});
+  });
+
   it("never change key and type", async () => {
     const { id } = await made({ orgId: acme.orgId, fieldKey: "fixed" });
     for (const [field, body] of Object.entries({ fieldKey: { fieldKey: "other" }, type: { type: "date" } })) {

@@ -11,7 +11,7 @@ import { addMembers, type GroupKey, holdDevices, idsOf, toldOfMembers } from "./
 import { refuseNamedGroups } from "./named-groups.ts";
 import { holdGroups, refuseMisplaced, refuseOverLimit, refuseTakenName } from "./place.ts";
 import { shownGroup } from "./queries.ts";
-import { type JudgedRule, judgeRule, storedRule } from "./rule.ts";
+import { holdNamedFields, type JudgedRule, judgeRule, storedRule } from "./rule.ts";
 import { keyOfName } from "./rules.ts";
 
 type Types = typeof deviceGroups.create extends Endpoint<infer T> ? T : never;
@@ -37,10 +37,12 @@ async function judge(call: CreateCall): Promise<JudgedRule | undefined> {
 async function insertGroup(call: CreateCall, rule: JudgedRule | undefined) {
   return call.transaction(async (tx) => {
     const { name, siteId, description, parentId, type } = call.body;
-    const { id: orgId } = await orgForCreate(call, call.body.orgId, tx);
+    const org = await orgForCreate(call, call.body.orgId, tx);
+    const orgId = org.id;
     const id = call.random.uuid();
     call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds: [siteId] });
     await refuseForeignSite(call, tx, { orgId, siteId, code: "SITE_NOT_IN_ORG" });
+    if (rule) await holdNamedFields(call, tx, org, rule);
     const groups = await holdGroups(call, tx, orgId);
     await refuseMisplaced(call, tx, groups, { id, siteId, parentId, named: parentId });
     if (rule) await refuseNamedGroups(tx, groups, { id, orgId, filter: rule.filter }, []);

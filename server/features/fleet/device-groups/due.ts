@@ -56,7 +56,7 @@ async function evaluateOrganization(services: EventServices, orgId: string, chan
     const keys = ["*", id, ...filterFieldsUsed, ...filterGroupIds.map((named) => `groupId:${named}`)];
     const devices = fewOf(keys.flatMap((key) => changed.get(key) ?? []));
     if (devices === undefined) await evaluateNow(services, id);
-    else if (devices.length > 0) await evaluateNow(services, id, devices);
+    else if (devices.length > 0) await evaluateNow(services, id, { only: devices });
   }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { asSystem } from "#server/db/as-system";
 import { after, HOUR, MINUTE } from "#server/platform/clock";
+import { auditOf } from "../../../test/audit-of.ts";
 import { makeDevices } from "../../../test/devices.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -337,6 +338,19 @@ describe.each(databases)("dynamic groups on %s", (database) => {
     });
     expect(await membersOf(group.id)).toEqual([in_]);
     expect((await logOf(group.id))[0]).toEqual([out, "removed", "unpinned"]);
+    expect(
+      (await eventsOf(server.db, group.id)).map(({ data }) => [data["addedDeviceIds"], data["removedDeviceIds"]]),
+    ).toEqual([
+      [[in_], []],
+      [[out], []],
+      [[], [out]],
+    ]);
+    const entries = await auditOf(server, (entry) => entry.resourceId === group.id);
+    expect(entries.map(({ action, details }) => [action, details?.["deviceId"]])).toEqual([
+      ["device_group.create", undefined],
+      ...[out, out, in_].map((id) => ["device_group.device.pin", id]),
+      ...[in_, out].map((id) => ["device_group.device.unpin", id]),
+    ]);
     expect(refused(await send("DELETE", pin(out)))).toEqual([404, "NOT_FOUND"]);
     expect(refused(await send("DELETE", pin(in_)))).toEqual([400, "NOT_PINNED"]);
     expect(refused(await send("POST", pin(other.deviceId)))).toEqual([404, "NOT_FOUND"]);
@@ -465,6 +479,20 @@ describe.each(databases)("dynamic groups on %s", (database) => {
       expect((await send("POST", `/groups/${group.id}/preview?limit=${limit}`)).status).toBe(400);
     expect(refused(await send("POST", `/groups/${acme.deviceGroupId}/preview`))).toEqual([400, "NOT_DYNAMIC"]);
     expect(await membersOf(group.id)).not.toContain(one);
+    // It changes nothing: who may read may look.
+    const viewer = await server.signIn({ role: "Org Viewer", orgId: acme.orgId });
+    const looked = await send(
+      "POST",
+      `/groups/${group.id}/preview`,
+      { filterConditions: tagged("seen") },
+      viewer.token,
+    );
+    expect([looked.status, looked.body.data?.totalCount]).toEqual([200, 2]);
+    const stranger = await server.signIn({ role: "Partner Admin", partnerId: other.partnerId });
+    expect(refused(await send("POST", `/groups/${group.id}/preview`, undefined, stranger.token))).toEqual([
+      404,
+      "NOT_FOUND",
+    ]);
   });
 
   it("are swept where time alone changes them, and all of them once an hour", async () => {

@@ -9,7 +9,7 @@ import type { EventServices } from "#server/room-hooks";
 import { applyPart, holdVersion, partsOf } from "./apply.ts";
 import { type Difference, differenceOf, type Rule } from "./matching.ts";
 import { toldOfMembers } from "./members.ts";
-import { noteWhole } from "./note-fields.ts";
+import { noteSome, noteWhole } from "./note-fields.ts";
 import { type Evaluable, findEvaluable, type Group } from "./queries.ts";
 
 const running = new Map<string, Promise<unknown>>();
@@ -36,17 +36,28 @@ export const ruleOf = ({
   filter: filterConditions as FilterGroup,
 });
 
+interface Looks {
+  /** At these devices alone. */
+  readonly only?: readonly string[] | undefined;
+  /** Who joined or left is noted, to be looked at once more: somebody else may evaluate the group at the same time. */
+  readonly again?: boolean;
+}
+
 /**
  * Looks at all devices of a group, or at these alone, and writes who joined and who left; nothing once its conditions
  * have changed (docs/device-groups.md, "Dynamic groups"). Conditions that fail leave the members as they are.
  */
-export function evaluate(services: EventServices, group: Evaluable, only?: readonly string[]): Promise<void> {
+export function evaluate(
+  services: EventServices,
+  group: Evaluable,
+  { only, again = false }: Looks = {},
+): Promise<void> {
   return oneByOne(group.id, async () => {
     const db = asSystem(services, "evaluate device groups");
     const now = services.clock.now();
     try {
       const found = await differenceOf(db, services, group.id, ruleOf(group), only);
-      if (!(await write(services, group, found))) return;
+      if (!(await write(services, group, found, again))) return;
     } catch (error) {
       if (isNoFault(error)) return lookLater(services, group);
       await noteFailure(services, group, error, now);
@@ -57,22 +68,23 @@ export function evaluate(services: EventServices, group: Evaluable, only?: reado
 }
 
 /** The same of the group as it is when its turn comes; one that is gone by then is passed over. */
-export async function evaluateNow(services: EventServices, id: string, only?: readonly string[]): Promise<void> {
+export async function evaluateNow(services: EventServices, id: string, looks?: Looks): Promise<void> {
   const group = await findEvaluable(asSystem(services, "evaluate device groups"), id);
-  if (group) await evaluate(services, group, only);
+  if (group) await evaluate(services, group, looks);
 }
 
 /**
  * Each part is a transaction with an event of its own: what follows may fail, and others write between them. Answers
  * whether all was written.
  */
-async function write(services: EventServices, group: Evaluable, found: Difference): Promise<boolean> {
+async function write(services: EventServices, group: Evaluable, found: Difference, again: boolean): Promise<boolean> {
   const db = asSystem(services, "evaluate device groups");
   for (const part of partsOf(found)) {
     const isCurrent = await db.transaction().execute(async (tx) => {
       const held = await holdVersion(tx, services, group);
       if (!held) return false;
       const { added, removed } = await applyPart(tx, services, held, part);
+      if (again) await noteSome(tx, held, [...added, ...removed]);
       if (added.length + removed.length > 0)
         await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held, added, removed)]);
       return true;

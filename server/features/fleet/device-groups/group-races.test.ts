@@ -63,6 +63,42 @@ describe.each(databases)("device groups that are changed by several on %s", (dat
     }
   });
 
+  it("name no custom field that is deleted while they are made or changed", async () => {
+    const { orgId } = acme;
+    const over = { operator: "AND", conditions: [{ field: "custom.units", operator: "greaterThan", value: 7 }] };
+    const outcomes: [status: number, code: string | undefined][][] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const body = { orgId, name: "Units", fieldKey: "units", type: "number" };
+      const field = (await send("POST", "/custom-fields", body)).body.id as string;
+      const id = await group({ type: "dynamic", filterConditions: unmatched });
+      number += 1;
+      const making = { orgId, name: `Raced ${number}`, type: "dynamic", filterConditions: over };
+      const [changed, removed, made] = await Promise.all([
+        round % 2 === 0 ? send("PATCH", `/groups/${id}`, { filterConditions: over }) : undefined,
+        send("DELETE", `/custom-fields/${field}`),
+        round % 2 === 0 ? undefined : send("POST", "/groups", making),
+      ]);
+      const other = changed ?? made;
+      outcomes.push([
+        [other?.status === 201 ? 200 : (other?.status as number), other?.body.code],
+        [removed.status, removed.body.code],
+      ]);
+      for (const one of [id, made?.body.id]) if (one) await send("DELETE", `/groups/${one}`);
+      await send("DELETE", `/custom-fields/${field}`);
+    }
+    const allowed = [
+      [
+        [200, undefined],
+        [409, "IN_USE"],
+      ],
+      [
+        [400, "FILTER_OPERATOR_NOT_ALLOWED"],
+        [200, undefined],
+      ],
+    ];
+    for (const outcome of outcomes) expect(allowed).toContainEqual(outcome);
+  });
+
   it("are targets as of one moment: who goes from one to the other is met once", async () => {
     const [id, from, to] = [await device(), await group(), await group()];
     expect((await send("POST", `/groups/${from}/devices`, { deviceIds: [id] })).status).toBe(201);

@@ -26,3 +26,13 @@ export const noteWhole = async (tx: Tx, { id, orgId }: { id: string; orgId: stri
     .insertInto("deviceGroupDue")
     .values({ orgId, deviceId: null, groupId: id, field: "*", origin: "", claimedAt: null })
     .execute());
+
+/** These devices of a group are looked at once more. */
+export async function noteSome(
+  tx: Tx,
+  { id, orgId }: { id: string; orgId: string },
+  deviceIds: readonly string[],
+): Promise<void> {
+  const rows = deviceIds.map((deviceId) => ({ orgId, deviceId, groupId: id, field: "*", origin: "", claimedAt: null }));
+  for (const some of chunks(rows)) await tx.insertInto("deviceGroupDue").values(some).execute();
+}

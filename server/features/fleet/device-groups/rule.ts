@@ -1,6 +1,10 @@
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { customKeyOf } from "#contract/core/filters/fields";
 import { asFleetQuery } from "#server/access/fleet-queries";
+import type { AccessibleOrg } from "#server/access/org-access";
 import { boundsOf } from "#server/db/read-bounds";
+import type { Tx } from "#server/db/unit-of-work";
+import { shareFields } from "#server/features/fleet/devices/custom-values";
 import { checkedFilter } from "#server/filters/checked-filter";
 import { groupsNamed } from "#server/filters/seen-groups";
 import type { Call } from "#server/http/call";
@@ -29,6 +33,21 @@ export async function judgeRule(
     ),
   );
   return { filter, matches };
+}
+
+/**
+ * No custom field that the rule names has gone since it was judged, nor goes until the transaction ends: which fields
+ * groups name, and which there are, agrees. Comes before the groups are held.
+ */
+export async function holdNamedFields(
+  call: Pick<Call, "services">,
+  tx: Tx,
+  { id: orgId, partnerId }: Pick<AccessibleOrg, "id" | "partnerId">,
+  { filter }: JudgedRule,
+): Promise<void> {
+  if (![...fieldsUsed(filter)].some((field) => customKeyOf(field) !== undefined)) return;
+  await shareFields(tx, call.services, partnerId);
+  await checkedFilter(tx, filter, { orgId });
 }
 
 /** What the row of a group keeps of its filter. */

@@ -10,7 +10,8 @@ const WHOLE_MS = HOUR;
 /**
  * Looks at all devices of the groups whose members time alone changes, and of those that failed, every
  * `GROUP_SWEEP_INTERVAL_SECONDS`; at those of every other group once an hour (docs/device-groups.md, "Dynamic groups").
- * Returns how many groups.
+ * Another process may take notes of changes meanwhile, and find nothing to do where this look, which is older, is still to
+ * be written: whoever joins or leaves by it is noted again. Returns how many groups.
  */
 export async function sweepGroups(services: Services): Promise<number> {
   const now = services.clock.now();
@@ -29,6 +30,6 @@ export async function sweepGroups(services: Services): Promise<number> {
       )
       .orderBy("deviceGroups.attemptedAt"),
   );
-  for (const { id } of due) await evaluateNow(services, id);
+  for (const { id } of due) await evaluateNow(services, id, { again: true });
   return due.length;
 }

@@ -11,7 +11,7 @@ import { differenceNow, follow, leaveForeign } from "./change-rule.ts";
 import { refuseNamedGroups } from "./named-groups.ts";
 import { holdGroups, refuseMisplaced, refuseTakenName } from "./place.ts";
 import { type Group, getGroup, holdGroup, shownGroup } from "./queries.ts";
-import { type JudgedRule, judgeRule, storedRule } from "./rule.ts";
+import { holdNamedFields, type JudgedRule, judgeRule, storedRule } from "./rule.ts";
 import { keyOfName } from "./rules.ts";
 
 type Types = typeof deviceGroups.update extends Endpoint<infer T> ? T : never;
@@ -51,6 +51,7 @@ async function writeGroup(call: UpdateCall, { version, rule }: Judged) {
     const { id, name, orgId, siteId } = await getGroup(call, tx, call.params.id);
     const siteIds = [siteId, call.body.siteId === undefined ? siteId : call.body.siteId];
     call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds });
+    if (rule) await holdNamedFields(call, tx, await getWritableOrg(call, orgId, tx), rule);
     const groups = await holdGroups(call, tx, orgId);
     const before = await holdGroup(call, tx, id);
     await refuseWrite(call, tx, before);

@@ -218,8 +218,12 @@ describe.each(databases)("devices of a filter on %s", (database) => {
 describe("a filter that takes too long", () => {
   it("is 422 FILTER_TIMEOUT after five seconds in the database", async () => {
     const server = await startTestServer("postgres");
-    const { partnerId } = await seedPartner(server, "acme", ["acme"]);
+    const { partnerId, orgIds } = await seedPartner(server, "acme", ["acme"]);
+    const orgId = orgIds[0] as string;
     const { token } = await server.signIn({ role: "Partner Admin", partnerId });
+    const none = { operator: "AND", conditions: [{ field: "tags", operator: "hasAny", value: [] }] };
+    const made = { orgId, name: "In time", type: "dynamic", filterConditions: none };
+    const groupId = (await server.request("POST", "/groups", { token, body: made })).body.id as string;
     const limits: number[] = [];
     const query = pg.Client.prototype.query as (this: pg.Client, config: unknown) => unknown;
     vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, config: { text?: string }) {
@@ -232,8 +236,18 @@ describe("a filter that takes too long", () => {
     try {
       await owner.query("begin; lock table devices in access exclusive mode");
       const conditions = { operator: "AND", conditions: [{ field: "hostname", operator: "isNull" }] };
-      const late = await server.request("POST", "/devices/query", { token, body: { conditions } });
-      expect([late.status, late.body.code]).toEqual([422, "FILTER_TIMEOUT"]);
+      for (const [method, path, body] of [
+        ["POST", "/devices/query", { conditions }],
+        ["POST", "/filters/preview", { conditions }],
+        ["POST", "/groups", { orgId, name: "Late", type: "dynamic", filterConditions: conditions }],
+        ["PATCH", `/groups/${groupId}`, { name: "Late too", filterConditions: conditions }],
+        ["POST", `/groups/${groupId}/preview`, { filterConditions: conditions }],
+      ] as const) {
+        const late = await server.request(method, path, { token, body });
+        expect([path, late.status, late.body.code]).toEqual([path, 422, "FILTER_TIMEOUT"]);
+      }
+      const groups = await server.db.selectFrom("deviceGroups").select(["name", "filterConditions"]).execute();
+      expect(groups).toEqual([{ name: "In time", filterConditions: none }]);
       expect(limits.every((ms) => ms > 2_500 && ms <= 5_000)).toBe(true);
       expect(limits.length).toBeGreaterThan(0);
     } finally {

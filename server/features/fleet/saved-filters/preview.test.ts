@@ -158,6 +158,13 @@ describe.each(databases)("previews of filters on %s", (database) => {
       conditions: [{ field: "status", operator: "notEquals", value: "online" }],
     };
     expect(hostnames(await preview(all))).not.toContain("till-gone");
+    const some = (operator: "in" | "notIn", value: string[]): FilterGroup => ({
+      operator: "AND",
+      conditions: [...named("till-g").conditions, { field: "status", operator, value }],
+    });
+    expect(hostnames(await preview(some("in", ["online", "decommissioned"])))).toEqual(["till-gone"]);
+    expect(hostnames(await preview(some("in", ["online", "offline"])))).toEqual([]);
+    expect(hostnames(await preview(some("notIn", ["decommissioned"])))).toEqual([]);
   });
 
   it("reach every organization that the caller's lists show, or the one that it names", async () => {

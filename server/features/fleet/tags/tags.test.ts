@@ -6,12 +6,13 @@ import { databases, startTestServer, type TestServer } from "../../../test/harne
 describe.each(databases)("tags on %s", (database) => {
   let server: TestServer;
   let acme: Tenant;
+  let other: Tenant;
   let token: string;
 
   beforeAll(async () => {
     server = await startTestServer(database);
     acme = await seedTenant(server.db, server.services, "acme");
-    const other = await seedTenant(server.db, server.services, "other");
+    other = await seedTenant(server.db, server.services, "other");
     ({ token } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId }));
     await server.db.updateTable("devices").set({ tags: [] }).execute();
     const { orgId, siteId, secondOrgId } = acme;
@@ -62,5 +63,27 @@ describe.each(databases)("tags on %s", (database) => {
     const confined = await server.signIn({ role: "Org Admin", orgId: acme.orgId, siteIds: [acme.secondSiteId] });
     expect(await get("/tags", confined.token)).toEqual({ data: [], total: 0 });
     expect(await get("/tags/devices?tag=kiosk", confined.token)).toEqual({ data: [], total: 0 });
+  });
+
+  it("of organizations that lists hide are neither counted nor found, and others' are out of reach", async () => {
+    const { body } = await server.request("GET", `/tags?orgId=${other.orgId}`, { token });
+    expect(body.code).toBe("ORG_ACCESS_DENIED");
+    const hidden = server.db.updateTable("organizations").where("id", "=", acme.secondOrgId);
+    await hidden.set({ status: "archived" }).execute();
+    expect((await get("/tags")).total).toBe(2);
+    expect(await get("/tags/devices?tag=Kiosk")).toEqual({ data: [], total: 0 });
+    await hidden.set({ status: "active" }).execute();
+    expect((await get("/tags/devices?tag=Kiosk")).total).toBe(1);
+  });
+
+  it("are shown up to a thousand, and all are counted", async () => {
+    const { orgId, siteId } = acme;
+    const many = Array.from({ length: 11 }, (_, row) => ({
+      ...{ orgId, siteId, hostname: `many-${row}` },
+      tags: Array.from({ length: 100 }, (_, at) => `many-${row}-${at}`),
+    }));
+    await makeDevices(server, many);
+    const { data, total } = await get("/tags?search=many-");
+    expect([data.length, total]).toEqual([1_000, 1_100]);
   });
 });
