@@ -184,9 +184,11 @@ function readable(
   if (sites === undefined) return query;
   return query.where((eb) => {
     const details = eb.ref("auditLogs.details");
+    // Older invitations say under this name where the person may go; a person is of no site.
+    const isNoPerson = eb("auditLogs.resourceType", "is distinct from", "user");
     return eb.or([
       own(eb),
-      arrayIsWithin(details, "siteIds", sites, dialect),
+      eb.and([isNoPerson, arrayIsWithin(details, "siteIds", sites, dialect)]),
       eb.and([eb.not(hasArray(details, "siteIds", dialect)), eb("auditLogs.resourceType", "in", organizationWide)]),
     ]);
   });

@@ -185,6 +185,10 @@ describe.each(databases)("who reads which entries on %s", (database) => {
     expect((await read("/logs?action=user.invite")).body.data).toMatchObject([
       { details: { email: "guest@guest.example", memberSiteIds: [siteId] } },
     ]);
+    const older = { orgId, resourceType: "user", details: { siteIds: [siteId] } };
+    const ids = await plant([older, { ...older, resourceType: null }]);
+    expect(await seen(ids, confined)).toEqual([1]);
+    expect(await seen(ids, here.admin)).toEqual([0, 1]);
   });
 
   it("places no refused change of a device at a site that was only named", async () => {
