@@ -1141,7 +1141,7 @@ export interface DeviceGroupsMethods {
    * Show which devices match a dynamic group's filter, or another one that it might get.
    * By hostname. Ends after five seconds in the database; two of a person run at a time, sixty a minute.
    *
-   * `POST /groups/:id/preview` · user · needs devices:write
+   * `POST /groups/:id/preview` · user · needs devices:read
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, NOT_DYNAMIC, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, FILTER_TIMEOUT.
    */
   preview: (input: { params: { id: string }; query?: models.DeviceGroupsPreviewQuery; body?: models.DeviceGroupsPreviewBody }, options?: CallOptions) => ApiCall<models.FilterPreview>;
