@@ -62,14 +62,6 @@ describe("a command line that is wrong", () => {
     expect(await refused("auth", "login", "--secret", "x")).toContain("Secrets are read from a file");
   });
 
-  it("says how a file writes the conditions that --where writes on the command line", async () => {
-    const env = { RMM_SERVER: "http://127.0.0.1:1", RMM_TOKEN: "token" };
-    const stdin = JSON.stringify({ name: "Tills", where: "osType = linux" });
-    const ran = await command.run(["groups", "create", "-f", "-"], { env, stdin });
-    expect([ran.code, ran.stdout]).toEqual([2, ""]);
-    expect(ran.stderr).toContain("In a file the conditions are filterConditions, as `rmm filters explain --where …`");
-  });
-
   it("names the flags that take what was given as an argument", async () => {
     expect(await refused("groups", "add-devices", "Tills", "till-1")).toContain(
       "Flags that it needs: --device-ids. `rmm",

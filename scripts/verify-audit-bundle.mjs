@@ -6,7 +6,7 @@ import { pipeline } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createGunzip } from "node:zlib";
-const DAY = 86_400_000;
+const [DAY, kinds] = [86_400_000, ["system", "partner", "organization"]];
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
 const jcs = (object) => `{${Object.keys(object).sort().map((key) => `${JSON.stringify(key)}:${JSON.stringify(object[key])}`)}}`;
 const fields = ("id,orgId,partnerId,timestamp,actorType,actorId,actorEmail,action,resourceType,resourceId,resourceName,details," +
@@ -14,16 +14,14 @@ const fields = ("id,orgId,partnerId,timestamp,actorType,actorId,actorEmail,actio
 const isTime = (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && new Date(text).toISOString() === text;
 const contentHash = (row) => sha256(JSON.stringify(["al1", ...fields.map((name) =>
   name === "timestamp" ? String(isTime(row.timestamp) ? Date.parse(row.timestamp) : Number.NaN) : row[name])]));
-const kinds = ["system", "partner", "organization"];
 const isIn = ({ kind, id }, { orgId, partnerId }) => kind === kinds[orgId ? 2 : partnerId ? 1 : 0] && id === (orgId ?? partnerId ?? "00000000-0000-0000-0000-000000000000");
 const bytes = (hex) => Buffer.from(hex.replaceAll("-", ""), "hex");
 const chainHash = ({ kind, id }, { chainSeq, contentHash: own }, prev) => sha256("\x01AC1", Buffer.of(kinds.indexOf(kind)), bytes(id),
   bytes(BigInt(chainSeq).toString(16).padStart(16, "0")), bytes(own), bytes(prev ?? "00".repeat(32)));
-const isPrune = (statement) => statement.type === "prune";
+const [isPrune, namesOf] = [({ type }) => type === "prune", (faults) => Object.keys(faults).filter((name) => faults[name])];
 const textOf = ({ signature: _signature, signingKeyId: _keyId, ...rest }) => jcs(rest);
 const timeOf = (statement) => Date.parse(isPrune(statement) ? statement.prunedAt : statement.anchoredAt);
 const refuse = (text) => { throw Object.assign(new Error(text), { code: "EUSAGE" }); };
-const namesOf = (faults) => Object.keys(faults).filter((name) => faults[name]);
 /** Judges statements alone: `faulty` records by reason, and those that count. */
 function judgeStatements(chain, own, outside, publicKeys) {
   const keys = new Map(publicKeys.map((text) => Buffer.from(text, "base64")).map((key) => [`anchor-${sha256(key).slice(0, 16)}`, { key, format: "der", type: "spki" }]));
@@ -130,8 +128,9 @@ async function* linesOf(path) {
   if ((rest += utf8.decode())) yield JSON.parse(rest);
 }
 async function main(args) {
-  const many = { type: "string", multiple: true, default: [] };
-  const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { "anchor-file": many, "public-key": many, trust: many } });
+  const [many, help] = [{ type: "string", multiple: true, default: [] }, { type: "boolean", short: "h" }];
+  const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { "anchor-file": many, "public-key": many, trust: many, help } });
+  if (values.help) return console.log(usage) ?? 0;
   if (positionals.length !== 1) refuse(positionals.length === 0 ? "No bundle is named" : `Unknown argument ${positionals[1]}`);
   const read = (path) => readFileSync(path, "utf8").split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
   const parsed = (line) => { try { return [JSON.parse(line)]; } catch { return []; } };
@@ -143,8 +142,9 @@ async function main(args) {
   return { ok: 0, broken: 11, not_provable: 12 }[result.verdict];
 }
 const usage = "Usage: node verify-audit-bundle.mjs BUNDLE[.gz] [--public-key SPKI_BASE64]… [--trust FILE]… [--anchor-file FILE]…";
-const failed = ({ code = "", message }) => {
-  console.error(/^(ERR_PARSE|EUSAGE)/.test(code) ? `${message}\n${usage}` : message);
+const failed = ({ code = "", name, message }) => {
+  const said = /^E/.test(code) || (code === "" && name === "Error") ? message : "no audit bundle, or damaged: a line is not what a bundle has there";
+  console.error(/^(ERR_PARSE|EUSAGE)/.test(code) ? `${said}\n${usage}` : said);
   return /^(ERR_PARSE|E[A-Z]+$)/.test(code) ? 2 : 12;
 };
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2)).catch(failed);

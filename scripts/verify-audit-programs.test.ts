@@ -67,6 +67,12 @@ describe.each(["./verify-audit-bundle.mjs", "./verify-audit-proof.mjs"])("%s", (
     }
   });
 
+  it.each(["--help", "-h"])("prints its usage with %s", (flag) => {
+    const ran = run(script, flag);
+    expect([ran.status, ran.stderr]).toEqual([0, ""]);
+    expect(ran.stdout).toMatch(/^Usage: node verify-audit-(bundle|proof)\.mjs .+\n$/);
+  });
+
   it("says in one line that a file is not there", () => {
     const gone = run(script, join(folder, "gone"));
     expect([gone.status, gone.stdout, gone.stderr.trim().split("\n").length]).toEqual([2, "", 1]);
@@ -86,6 +92,17 @@ it("the verifier of bundles takes a file of keys, and says of no key that no sig
   expect(said()).toEqual([0, "ok", "not judged: no key was given"]);
   expect(said("--trust", trusted)).toEqual([0, "ok", "2 of 2 verified"]);
   expect(said("--trust", write("wrong.pub", stranger))).toEqual([12, "not_provable", "0 of 2 verified"]);
+});
+
+it("the verifier of bundles says plainly what is no bundle, or a damaged one", () => {
+  const { lines } = bundles[0] as Case;
+  const damaged = `${ndjson(lines.slice(0, 2))}{"type":\n${ndjson(lines.slice(3))}`;
+  const texts = { text: "hello\n", list: "[]\n", nothing: "null\n", empty: "", damaged, "packed.gz": "hello\n" };
+  for (const [name, text] of Object.entries(texts)) {
+    const ran = run("./verify-audit-bundle.mjs", write(name, text));
+    expect([ran.status, ran.stdout], name).toEqual([12, ""]);
+    expect(ran.stderr, name).toMatch(/^no (audit )?bundle.*\n$/);
+  }
 });
 
 it("the verifier of proofs says that it was given no key", () => {

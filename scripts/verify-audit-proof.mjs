@@ -49,7 +49,9 @@ const refuse = (text) => {
 /** The file and the keys of the command line; `--trust` names files with a key a line. */
 function inputsOf(args) {
   const many = { type: "string", multiple: true, default: [] };
-  const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { "public-key": many, trust: many } });
+  const options = { "public-key": many, trust: many, help: { type: "boolean", short: "h" } };
+  const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
+  if (values.help) return { help: true };
   if (positionals.length !== 1) refuse(positionals.length === 0 ? "No proof is named" : `Unknown argument ${positionals[1]}`);
   const keysIn = (path) => {
     const lines = readFileSync(path, "utf8").split("\n").map((line) => line.trim());
@@ -81,6 +83,10 @@ function main(args) {
   } catch ({ code, message }) {
     console.error(code?.startsWith("ENO") ? message : `${message}\n${usage}`);
     return 2;
+  }
+  if (given.help) {
+    console.log(usage);
+    return 0;
   }
   try {
     const verdict = verifyProof(proofIn(given.path), given.keys);

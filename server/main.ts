@@ -6,6 +6,7 @@ import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { holdAlone } from "./db/dialect/sole-server.ts";
+import { toldOf } from "./db/migrate.ts";
 import { implementations } from "./generated/routes.ts";
 import { upgrades } from "./generated/upgrades.ts";
 import { drainOf } from "./http/drain.ts";
@@ -39,7 +40,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     if (file !== undefined && file !== ":memory:") leave = await holdFile(file);
     await services.store.requireOwnSessions();
     const applied = await services.store.migrate();
-    if (applied.length > 0) services.log.info("database.migrated", { applied });
+    if (applied.length > 0) services.log.info("database.migrated", toldOf(applied));
     // Unsigned anchors after signed ones prove nothing.
     if (options.config.anchorSigningKey === undefined && (await isSigned(services)))
       throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY is needed: the anchors in the database are signed");

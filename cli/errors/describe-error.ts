@@ -17,6 +17,7 @@ import {
   UnprocessableError,
 } from "#sdk/errors";
 import { systemReason } from "#sdk/node/system-reason";
+import { argumentFault } from "./argument-fault.ts";
 import { CliError } from "./cli-error.ts";
 import type { ExitName } from "./exit-codes.ts";
 import { hintFor } from "./hints.ts";
@@ -42,6 +43,8 @@ export function describeError(thrown: unknown, nowMs = Date.now()): Described {
     const { exit, code, message, details, hint } = thrown;
     return { exit, error: { code, message, status: undefined, requestId: undefined, details, hint } };
   }
+  const refused = argumentFault(thrown);
+  if (refused !== undefined) return describeError(refused);
   if (thrown instanceof RmmError) {
     const { code, status, requestId, details } = thrown;
     const message = thrown instanceof AbortedError ? interrupted(thrown) : thrown.message;

@@ -1,11 +1,4 @@
-import {
-  ConnectionError,
-  NotRmmServerError,
-  OutcomeUnknownError,
-  RateLimitError,
-  type RmmError,
-  ValidationError,
-} from "#sdk/errors";
+import { ConnectionError, NotRmmServerError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
 import { momentText } from "../output/moment.ts";
 
 /** Why a code that looks right is refused. */
@@ -219,8 +212,6 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
   if (error instanceof RateLimitError && error.retryAt !== undefined) {
     return `Try again ${momentText(error.retryAt.getTime(), nowMs)}`;
   }
-  if (error instanceof ValidationError && error.outcome === "not_sent" && error.message.endsWith("must be a uuid"))
-    return "It takes an id, not a name: a list shows ids with --wide";
   if (error instanceof ConnectionError && plainHttp.has(reasonOf(error)))
     return "The server speaks no TLS there: an address with http://, or the port that has it";
   if (error instanceof NotRmmServerError) return "See `rmm config explain` for where the address comes from";

@@ -97,10 +97,16 @@ it("knows what people call getting, and speaks of --json only where it was given
   expect((await command.run(["partners", "list", "--json", "id,name"])).stderr).toContain("with an equals sign");
 });
 
-it("says where an id is found when a name was given in its place", async () => {
-  const { code, stderr } = await command.run(["notifications", "read", "front-desk"], {
+it.each([
+  ["notifications read", "front-desk"],
+  ["audit show", "nope"],
+])("rmm %s names the argument that is no id, once, and says where ids are found", async (line, name) => {
+  const { code, stderr } = await command.run([...line.split(" "), name], {
     env: { RMM_TOKEN: "t", RMM_SERVER: stub.url },
   });
-  expect(code).toBe(1);
-  expect(stderr).toContain("It takes an id, not a name: a list shows ids with --wide");
+  expect([code, stderr.replace(/^→.*\n/, "")]).toEqual([
+    2,
+    "rmm: <id> must be an id, not a name\n  A list shows ids with --wide\n",
+  ]);
+  expect(stub.seen).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { isFilterField, sampleWhere } from "./filter-field.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { answersNeeded, deedText } from "./losses.ts";
 import { lacksOwnPassword } from "./own-password.ts";
-import { placeholderOf } from "./path-params.ts";
+import { placeholderOf } from "./placeholder.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 import { cleanTyped } from "./secret-flags.ts";
 

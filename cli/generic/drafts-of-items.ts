@@ -4,10 +4,13 @@ import { usageError } from "../errors/cli-error.ts";
 import { spreadsheetFault } from "../input/spreadsheet.ts";
 import { jsonAsWritten, textAsWritten } from "../input/written.ts";
 import type { CommandSpec } from "../manifest.ts";
+import type { Where } from "../where/parse.ts";
+import { whereIn } from "../where/read-where.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
-import type { Draft, Part } from "./invocation.ts";
+import { filterFieldOf, sampleWhere } from "./filter-field.ts";
+import type { Draft } from "./invocation.ts";
+import { EXPRESSION, knownOf, type PlaceIn, placesIn } from "./keys-of-items.ts";
 import type { Given, Item } from "./read-items.ts";
-import { refsOf } from "./refs-of.ts";
 import { labelOf } from "./subject.ts";
 
 /** Joins the entries of a file with the flags; a flag wins over an entry. A bad entry of a list fails by itself. */
@@ -43,58 +46,7 @@ function unknownFields(spec: CommandSpec, who: string, names: readonly string[])
   const known = knownOf(spec);
   const named = names.map((name) => `${name}${didYouMean(name, known)}`).join(", ");
   const details = names.map((path) => ({ path, message: "is not a field of this command" }));
-  const holder = known.find((name) => name === "conditions" || name === "filterConditions");
-  const explained =
-    names.includes("where") && holder !== undefined
-      ? `In a file the conditions are ${holder}, as \`rmm filters explain --where …\` prints them. `
-      : "";
-  const hint = `${explained}Fields: ${known.join(", ")}`;
-  return usageError(`${who} fields this command does not know: ${named}`, hint, details);
-}
-
-const knownOf = (spec: CommandSpec): string[] => [...spec.params, ...spec.body.map(({ name }) => name)];
-
-const shortNames = [
-  ["organization", ["org", "organization"]],
-  ["site", ["site"]],
-  ["partner", ["partner"]],
-  ["role", ["role"]],
-] as const;
-
-type PlaceIn = (key: string) => { readonly part: Exclude<Part, "query">; readonly name: string } | undefined;
-
-/**
- * The parameter or field that a key of an entry sets; `organization` and its like set the one
- * that names such a row.
- */
-function placesIn(spec: CommandSpec, flags: Draft): PlaceIn {
-  if (spec.hasBody && spec.body.length === 0) return placesOfAnyName(spec, flags);
-  const known = knownOf(spec);
-  const places = refsOf(spec).filter(({ part, holds }) => part !== "query" && holds === "one");
-  const short = new Map<string, string>(
-    shortNames.flatMap(([ref, keys]) => {
-      // The last one is in the body if there is one: a parameter may be the id of the thing itself.
-      const place = places.findLast((one) => one.ref === ref);
-      return place === undefined ? [] : keys.map((key) => [key, place.name] as const);
-    }),
-  );
-  return (key) => {
-    const name = known.includes(key) ? key : short.get(key);
-    if (name === undefined) return undefined;
-    return { part: spec.params.includes(name) ? "params" : "body", name };
-  };
-}
-
-/**
- * A body that declares no fields takes any, `id` too. What is not given as an argument is named by its kind, as
- * `device`; an argument leaves that name to the body as well.
- */
-function placesOfAnyName(spec: CommandSpec, flags: Draft): PlaceIn {
-  const open = spec.params.filter((param) => flags.params[param] === undefined);
-  return (key) => {
-    const param = open.find((one) => spec.refs[one] === key);
-    return param === undefined ? { part: "body", name: key } : { part: "params", name: param };
-  };
+  return usageError(`${who} fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`, details);
 }
 
 /** Without this it would only be said that `id` is missing, which such a file may well have. */
@@ -124,6 +76,8 @@ function draftOfItem(
 ): Draft {
   const params: Record<string, string> = {};
   const body: Record<string, unknown> = {};
+  const filter = filterFieldOf(spec)?.spec;
+  let where: Where | undefined;
   for (const [key, value] of Object.entries(item)) {
     const { part, name } = placeIn(key)!;
     const field = spec.body.find((one) => one.name === name);
@@ -131,15 +85,30 @@ function draftOfItem(
     const place = placeOf(key);
     const fault = textual ? spreadsheetFault(String(value)) : undefined;
     if (fault !== undefined) throw usageError(`${place}: "${String(value)}" ${fault}`);
+    if (name === EXPRESSION && filter !== undefined) {
+      where = expressionOf(context, value, place);
+      continue;
+    }
     if (part === "params") {
       const text = textAsWritten(value);
       if (typeof text === "string") params[name] = text;
     } else if (field && textual) body[name] = cell(context, field, String(value), place);
     else body[name] = textual ? value : fieldOfType(context, field, value, place);
   }
-  const draft = { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
+  const all = { ...body, ...flags.body };
+  if (where !== undefined && filter !== undefined) {
+    if (all[filter.name] !== undefined) throw usageError(`${placeOf(EXPRESSION)}: give it or ${filter.name}, not both`);
+    all[filter.name] = where.filter;
+  }
+  const draft = { ...flags, params: { ...params, ...flags.params }, body: all, where };
   requireNamed(spec, draft, placeOf());
   return draft;
+}
+
+/** Names in it are looked up later, when the server is asked for those of the other fields. */
+function expressionOf({ shell }: Context, value: unknown, place: string): Where {
+  if (typeof value !== "string") throw usageError(`${place} must be an expression: ${sampleWhere}`);
+  return whereIn(shell, value, place);
 }
 
 /** Text as it is written, times as on the command line (`30d`), everything else in the types of JSON. */

@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { View } from "../output/print.ts";
+import type { Where } from "../where/parse.ts";
 import type { Names } from "./names.ts";
 
 /** What the command line gives after the name of the command. */
@@ -47,6 +48,8 @@ export interface Draft {
   readonly hasBody: boolean;
   /** Why this entry of a list cannot be sent: a name in it is unknown. */
   readonly failure?: unknown;
+  /** The expression that an entry of a file has in the place of conditions. */
+  readonly where?: Where | undefined;
   /** What an entry that cannot be sent is called in its file. */
   readonly called?: string | undefined;
   /** Where an entry of a list stands in its file; null where the file does not tell. */

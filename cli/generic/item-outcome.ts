@@ -96,6 +96,8 @@ export function idIn(made: Readonly<Record<string, unknown>>): string | undefine
 function issuesOf({ details, message, code }: DescribedError): string {
   if (!Array.isArray(details) || code === "MISSING_INPUT") return "";
   const issues = details
+    // An expression says its place and what is wrong as the message does.
+    .filter(({ path, message: text }: { path?: string; message?: string }) => message !== `${path}: ${text}`)
     .map(({ path = "", message: text = "" }: { path?: string; message?: string }) =>
       text.startsWith(path) ? text : `${path} ${text}`,
     )

@@ -18,6 +18,9 @@ export function unknownName(what: string, name: string, candidates: readonly str
   });
 }
 
+/** `contoso-dental?` of the hint of such an error, for a message that says it in parentheses. */
+export const meantIn = (hint: string | undefined): string | undefined => /^Did you mean (.+\?)$/.exec(hint ?? "")?.[1];
+
 /** Whether the organization tells any of these rows from the others. */
 export const areApart = (rows: readonly { readonly orgId?: unknown; readonly orgName?: unknown }[]): boolean =>
   new Set(rows.map(({ orgId, orgName }) => orgId ?? orgName)).size > 1;

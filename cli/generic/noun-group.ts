@@ -11,7 +11,8 @@ import { addFieldFlags } from "./fields.ts";
 import { addWhereBeside, besideWhere } from "./filter-field.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { takesOwnPassword, withOwnPassword, withoutPasswordFlag } from "./own-password.ts";
-import { describeParam, placeholderOf } from "./path-params.ts";
+import { describeParam } from "./path-params.ts";
+import { placeholderOf } from "./placeholder.ts";
 import { runEndpoint } from "./run-endpoint.ts";
 import { mints } from "./secret-fields.ts";
 

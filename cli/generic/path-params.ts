@@ -4,9 +4,6 @@ import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
 import { SAMPLE_ID, shellText } from "./samples.ts";
 
-/** `<contact-id>` of `contactId`. */
-export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
-
 /** Help text of an argument. */
 export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];

@@ -21,7 +21,10 @@ export async function resolveNames(invocation: Invocation): Promise<Invocation> 
 }
 
 async function wholeDraft(invocation: Invocation, draft: Draft): Promise<Draft> {
-  const resolved = await resolvedDraft(invocation, draft);
+  const named = await resolvedDraft(invocation, draft);
+  // Loaded for an expression alone, for speed.
+  const resolved =
+    named.where === undefined ? named : await (await import("../where/of-draft.ts")).withFilter(invocation, named);
   return invocation.given.completed?.(resolved) ?? resolved;
 }
 

@@ -10,6 +10,7 @@ import { warnOfGit } from "./git-warning.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { idIn } from "./item-outcome.ts";
 import { printMinted, withSecretFile } from "./minted.ts";
+import { pointingAt } from "./pointing-at.ts";
 import { organizationOf } from "./refs-of.ts";
 import { runList } from "./run-list.ts";
 import { mints } from "./secret-fields.ts";
@@ -25,7 +26,8 @@ export async function sendInvocation(invocation: Invocation): Promise<number> {
   await sayTarget(invocation);
   if (list) return (await import("./run-items.ts")).runItems(invocation);
   const draft = drafts[0] as Draft;
-  return spec.paging ? runList(context, spec, draft, invocation.given.view) : runOne(invocation, draft);
+  if (spec.paging) return runList(context, spec, draft, invocation.given.view);
+  return pointingAt(context, draft, () => runOne(invocation, draft));
 }
 
 /** Shows the target before a change is sent: `→ Acme MSP / Contoso (prod)`. */

@@ -7,6 +7,7 @@ import type { Existing } from "./existing.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { type About, type ItemOutcome, idIn } from "./item-outcome.ts";
 import type { Names } from "./names.ts";
+import { pointingAt } from "./pointing-at.ts";
 import type { SecretDir } from "./secret-dir.ts";
 import { keptText, mints, secretTexts, topSecrets } from "./secret-fields.ts";
 import { send } from "./send.ts";
@@ -38,7 +39,9 @@ export async function sendItem(invocation: Invocation, tools: Tools, item: Item)
   const target = draft.params[spec.params.at(-1) as string];
   if (spec.loses === "secret" && target !== undefined) tools.secrets?.refuseTaken(target);
   const namesake = await tools.existing.namesake(draft);
-  const { data, replayed, secret } = await answerOf(invocation, tools, item);
+  const { data, replayed, secret } = await pointingAt(invocation.context, draft, () =>
+    answerOf(invocation, tools, item),
+  );
   const outcome = replayed ? "exists" : "done";
   if (namesake !== undefined && !replayed) return { outcome, result: data, note: namesake };
   if (replayed && secret !== "current") return { outcome, result: withoutSecrets(spec, data), note: NO_LONGER_WORKS };

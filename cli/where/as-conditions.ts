@@ -2,7 +2,8 @@ import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { attributeOf, type Field } from "../generic/fields.ts";
 import { WHERE } from "./option.ts";
-import { pointing, whereFor } from "./read-where.ts";
+import { pointing } from "./pointing.ts";
+import { whereFor } from "./read-where.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -17,7 +18,8 @@ export async function withConditions<T>(
   call: (options: Options) => Promise<T>,
 ): Promise<T> {
   if (options[attributeOf(flag)] !== undefined) throw usageError(`Use either ${WHERE} or --${flag}`);
-  if (options["file"] !== undefined) throw usageError(`Use either ${WHERE} or --file`);
+  if (options["file"] !== undefined)
+    throw usageError(`Use either ${WHERE} or --file`, "In the file an expression is the field where");
   const where = await whereFor(context, String(expression));
   return pointing(context, where, () => call({ ...options, [attributeOf(flag)]: JSON.stringify(where.filter) }));
 }

@@ -9,7 +9,9 @@ import { fieldOf, nearFields, type WhereField } from "./words.ts";
 /** Reads `field operator value`. */
 export function conditionAt(cursor: Cursor, start: Token): FilterCondition {
   const field = fieldAt(cursor);
+  const from = cursor.next().start;
   const operator = operatorAt(cursor, field);
+  const said = { start: from, end: cursor.before()!.end };
   const first = cursor.next();
   cursor.counts.conditions += 1;
   if (cursor.counts.conditions > filterCaps.conditions)
@@ -18,7 +20,7 @@ export function conditionAt(cursor: Cursor, start: Token): FilterCondition {
   const value = valueAt(cursor, field, operator, values);
   const condition: FilterCondition = { field: field.name, operator, ...(value === undefined ? {} : { value }) };
   const end = (cursor.before() ?? first).end;
-  cursor.places.set(condition, { start: start.start, end, values });
+  cursor.places.set(condition, { start: start.start, end, operator: said, values });
   return condition;
 }
 

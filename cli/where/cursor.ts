@@ -4,6 +4,8 @@ import { type Effort, type Token, tokensOf } from "./tokens.ts";
 
 /** Where a group or condition stands. */
 export interface Place extends Span {
+  /** Of a condition: its operator. */
+  readonly operator?: Span;
   /** Of a condition: the tokens of its values. */
   readonly values: readonly Token[];
 }

@@ -3,6 +3,8 @@ import { type CliError, usageError } from "../errors/cli-error.ts";
 import { escapeControls } from "../output/escape.ts";
 import type { Shell } from "../shell.ts";
 import type { Span, WhereFault } from "./fault.ts";
+import { WHERE } from "./option.ts";
+import type { Where } from "./parse.ts";
 
 const CUT = "…";
 
@@ -72,10 +74,15 @@ export function excerptFor({ isTty, columns }: Pick<Shell, "isTty" | "columns">,
   return excerptOf(source, at, Math.max(20, isTty.stderr ? columns - INDENT : WIDTH - INDENT));
 }
 
-/** The error of a command line whose expression is wrong: exit 2. `name` says where it was given. */
-export function whereError(shell: Shell, fault: WhereFault, source: string, name: string): CliError {
+/** `--where`, or the place of a file with the character there: of lists no line with carets is shown. */
+export const placeText = ({ name = WHERE }: Pick<Where, "name">, { start }: Span): string =>
+  name === WHERE ? name : `${name}, character ${start + 1}`;
+
+/** The error of an expression that is wrong: exit 2. */
+export function whereError(shell: Shell, fault: WhereFault, where: Pick<Where, "source" | "name">): CliError {
   const { message, hint, at } = fault;
-  return usageError(`${name}: ${message}`, hint, [
-    { path: name, message, ...at, excerpt: excerptFor(shell, source, at) },
+  const path = placeText(where, at);
+  return usageError(`${path}: ${message}`, hint, [
+    { path, message, ...at, excerpt: excerptFor(shell, where.source, at) },
   ]);
 }

@@ -6,6 +6,7 @@ import { escapeControls } from "../output/escape.ts";
 import { excerptOf } from "./excerpt.ts";
 import { WhereFault } from "./fault.ts";
 import { parseWhere } from "./parse.ts";
+import { fieldOf, nearFields } from "./words.ts";
 
 function faultOf(source: string): WhereFault {
   try {
@@ -27,6 +28,11 @@ describe("a fault points at what is wrong and proposes what is right", () => {
   it.each([
     ["ostype = windows", "ostype", "did you mean osType?"],
     ["cpuModel contains i7", "cpuModel", "did you mean hardware.cpuModel"],
+    ["organization = x", "organization", "did you mean orgId?"],
+    ["site = HQ", "site", "did you mean siteId?"],
+    ["Group = Tills", "Group", "did you mean groupId?"],
+    ["os = linux", "os", "did you mean osType?"],
+    ["name = till-1", "name", "did you mean hostname or displayName?"],
     ["custom.Rack = 1", "custom.Rack", "no key of a custom field"],
     ["osType equal windows", "equal", "did you mean =?"],
     ["hostname starts wit a", "starts", "did you mean starts with"],
@@ -39,6 +45,14 @@ describe("a fault points at what is wrong and proposes what is right", () => {
   ])("%s", (source, at, proposal) => {
     const [place, message] = pointed(source);
     expect([place, message]).toEqual([at, expect.stringContaining(proposal)]);
+  });
+
+  it("proposes fields that there are", () => {
+    const words = ["organization", "customer", "site", "group", "os", "name", "tag", "role", "ip", "mac", "serial"];
+    for (const word of words) {
+      expect(nearFields(word), word).not.toEqual([]);
+      for (const name of nearFields(word)) expect(fieldOf(name), name).toBeDefined();
+    }
   });
 
   it("takes a second word for a part of the value where it joins nothing", () => {

@@ -11,6 +11,8 @@ type Part = FilterGroup | FilterCondition;
 /** An expression, read. */
 export interface Where {
   readonly source: string;
+  /** Where it was given, as messages name it; `--where` unless it says something else. */
+  readonly name?: string;
   readonly filter: FilterGroup;
   /** Where each group and condition stands, and the values of a condition. */
   readonly places: ReadonlyMap<object, Place>;

@@ -60,7 +60,10 @@ it("refuses a name that nobody or that several have, at its place, with those th
   const unknown = await explain("status = online and orgId = contoso-dentl");
   expect([unknown.code, unknown.stdout]).toEqual([3, ""]);
   expect(unknown.stderr).toContain(`  status = online and orgId = contoso-dentl\n${" ".repeat(30)}^^^^^^^^^^^^^\n`);
-  expect(unknown.stderr).toContain("Did you mean contoso-dental?");
+  expect(unknown.stderr).toContain(
+    "rmm: --where: There is no organization contoso-dentl (did you mean contoso-dental?)\n",
+  );
+  expect(unknown.stderr).not.toContain("Did you mean");
   const several = await explain("groupId in [Servers]");
   expect(several.code).toBe(2);
   for (const { id } of groups) expect(several.stderr).toContain(id);

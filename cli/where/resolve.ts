@@ -2,9 +2,10 @@ import type { FilterCondition, FilterGroup } from "#contract/core/filters/condit
 import type { RefName } from "#contract/core/generated/refs";
 import type { Context } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
+import { meantIn } from "../generic/name-errors.ts";
 import { idByName, isNamedKind } from "../generic/named-rows.ts";
-import { isId, namesOf } from "../generic/names.ts";
-import { excerptFor } from "./excerpt.ts";
+import { isId, type Names, namesOf } from "../generic/names.ts";
+import { excerptFor, placeText } from "./excerpt.ts";
 import { WhereFault } from "./fault.ts";
 import { isGroup, type Where } from "./parse.ts";
 import type { Token } from "./tokens.ts";
@@ -12,19 +13,27 @@ import type { Token } from "./tokens.ts";
 /** Rows whose names stand for their ids. */
 const named: Readonly<Record<string, RefName>> = { orgId: "organization", siteId: "site", groupId: "device-group" };
 
+/** Where names are looked up. */
+export interface LookUp {
+  /** Lists that were asked for before. */
+  readonly names: Names;
+  /** The organization that the expression goes with, by id or name, instead of `--org`. */
+  readonly org: string | undefined;
+}
+
 /**
  * The expression with ids in the place of names of organizations, sites and groups. Names are looked up as elsewhere:
  * with `--org` sites and groups of that organization alone, and a name that several have is refused with their ids.
  */
-export async function withIds(context: Context, where: Where, name: string): Promise<Where> {
+export async function withIds(context: Context, where: Where, lookUp?: LookUp): Promise<Where> {
   const places = new Map(where.places);
-  const resolve = resolverFor(context);
+  const resolve = resolverFor(context, lookUp);
   const known = new Map<string, Promise<string>>();
   const idFor = (field: string, token: Token): Promise<string> => {
     const key = `${field} ${token.text}`;
     const id = known.get(key) ?? resolve(named[field]!, token);
     known.set(key, id);
-    return id.catch((error: unknown) => Promise.reject(pointed(context, where, name, token, error)));
+    return id.catch((error: unknown) => Promise.reject(pointed(context, where, token, error)));
   };
   const visit = async (part: FilterGroup | FilterCondition): Promise<FilterGroup | FilterCondition> => {
     const made = isGroup(part) ? await groupOf(part) : await conditionOf(part);
@@ -46,10 +55,12 @@ export async function withIds(context: Context, where: Where, name: string): Pro
   return { ...where, filter: (await visit(where.filter)) as FilterGroup, places };
 }
 
-function resolverFor(context: Context): (kind: RefName, token: Token) => Promise<string> {
-  const names = namesOf(context);
+function resolverFor(
+  context: Context,
+  { names, org: own }: LookUp = { names: namesOf(context), org: undefined },
+): (kind: RefName, token: Token) => Promise<string> {
   const within = async () => {
-    const org = context.settings.org.value || undefined;
+    const org = own ?? (context.settings.org.value || undefined);
     return org === undefined ? undefined : names.orgId(org);
   };
   return async (kind, token) => {
@@ -61,12 +72,15 @@ function resolverFor(context: Context): (kind: RefName, token: Token) => Promise
   };
 }
 
-/** The same error, with the place in the expression before its candidates. */
-function pointed(context: Context, { source }: Where, name: string, at: Token, error: unknown): unknown {
+/** The same error, said as others of an expression are, with its place there before its candidates. */
+function pointed(context: Context, where: Where, at: Token, error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
-  const { message, exit, code, hint, details, cause } = error;
-  const excerpt = excerptFor(context.shell, source, at);
-  const place = { path: name, message, start: at.start, end: at.end, excerpt };
+  const { exit, code, hint, details, cause } = error;
+  const meant = meantIn(hint);
+  const message = meant === undefined ? error.message : `${error.message} (did you mean ${meant})`;
+  const path = placeText(where, at);
+  const place = { path, message, start: at.start, end: at.end, excerpt: excerptFor(context.shell, where.source, at) };
   const others = Array.isArray(details) ? (details as unknown[]) : [];
-  return new CliError(message, { exit, code, hint, cause, details: [place, ...others] });
+  const rest = { hint: meant === undefined ? hint : undefined, details: [place, ...others] };
+  return new CliError(`${path}: ${message}`, { exit, code, cause, ...rest });
 }

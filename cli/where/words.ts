@@ -75,9 +75,20 @@ export const operatorsOf = ({ type }: WhereField): readonly FilterOperator[] =>
 
 export const fieldNames = Object.keys(filterFields);
 
-/** Fields that may have been meant: alike, or with what was typed as their last part. */
+/** What people call fields that have another name. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  ...{ organization: ["orgId"], organisation: ["orgId"], org: ["orgId"], customer: ["orgId"], tenant: ["orgId"] },
+  ...{ site: ["siteId"], location: ["siteId"], group: ["groupId"], devicegroup: ["groupId"] },
+  ...{ os: ["osType"], platform: ["osType"], name: ["hostname", "displayName"], host: ["hostname"] },
+  ...{ device: ["hostname"], computer: ["hostname"], tag: ["tags"], role: ["deviceRole"], user: ["lastUser"] },
+  ...{ ip: ["network.ipAddress", "lastSeenIp"], mac: ["network.macAddress"], serial: ["hardware.serialNumber"] },
+  ...{ software: ["software.installed"], version: ["osVersion", "agentVersion"] },
+};
+
+/** Fields that may have been meant: called otherwise, with what was typed as their last part, or alike. */
 export function nearFields(typed: string): string[] {
   const folded = typed.toLowerCase();
+  if (Object.hasOwn(otherNames, folded)) return [...otherNames[folded]!];
   const parts = fieldNames.filter((name) => name.toLowerCase().split(".").at(-1) === folded);
   return [...new Set([...parts, ...suggestions(typed, fieldNames)])].slice(0, 3);
 }

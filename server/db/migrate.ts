@@ -6,6 +6,15 @@ import { rowLevelSecurity } from "./row-level-security.ts";
 import type { NamedChange } from "./schema-change.ts";
 import type { Database } from "./tables.ts";
 
+/** Beyond this an upgrade is told by its number alone: an empty database gets all there are. */
+const NAMED_MAX = 10;
+
+/** What the log says of migrations that ran. */
+export const toldOf = (applied: readonly string[]) => ({
+  count: applied.length,
+  ...(applied.length > NAMED_MAX ? { last: applied.at(-1) } : { applied }),
+});
+
 /**
  * Brings the schema up to date and returns the names of the migrations that ran. Safe to call from
  * any number of replicas at once: the migrator's lock lets one through, the others wait and find nothing to do.

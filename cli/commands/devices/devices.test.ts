@@ -95,3 +95,14 @@ it("show, decommission and commands are other words for get, remove and device-c
     `DELETE /api/v1/devices/${PC}?uninstall=true`,
   ]);
 });
+
+it("set says which word is no flag's value, and how it is given", async () => {
+  const one = await command.run(["devices", "set", "till-1", "contract=gold"], { env: env() });
+  expect([one.code, one.stdout]).toEqual([2, ""]);
+  expect(one.stderr).toBe(
+    "rmm: Nothing to change: contract=gold is no flag's value: it is taken for a device\n  Give --field contract=gold\n",
+  );
+  const two = await command.run(["devices", "set", "till-1", "owner=Ana Lima", "a=1"], { env: env() });
+  expect(two.stderr).toContain("Give --field 'owner=Ana Lima' --field a=1\n");
+  expect((await command.run(["devices", "set", "till-1"], { env: env() })).stderr).toContain("--field key=value");
+});

@@ -44,7 +44,8 @@ export function addListWhere(command: Command, run: Run, specs: ListSpecs): void
         if (other) throw usageError(`${other.long} does not go with ${chosenBy}`, "Write it into the expression");
         checkFields(globals, { fields: specs.list.fields });
         await checkCredential(context, specs.query);
-        const { pointing, whereFor } = await import("../../where/read-where.ts");
+        const { whereFor } = await import("../../where/read-where.ts");
+        const { pointing } = await import("../../where/pointing.ts");
         const flags = conditionsOf(await queryOf(context, options), undefined);
         const own =
           saved === undefined ? await whereFor(context, expression as string) : await savedFilter(context, saved);

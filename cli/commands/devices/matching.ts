@@ -43,7 +43,8 @@ export async function matchReader(
   asked: Asked = {},
 ): Promise<() => Promise<DeviceListItem[]>> {
   // Loaded for an expression alone, for speed.
-  const { pointing, whereFor } = await import("../../where/read-where.ts");
+  const { whereFor } = await import("../../where/read-where.ts");
+  const { pointing } = await import("../../where/pointing.ts");
   const where = narrowed(await whereFor(context, expression), more);
   return () => pointing(context, where, () => allMatches(context, where.filter, asked));
 }

@@ -1,6 +1,7 @@
 import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
-import { usageError } from "../../errors/cli-error.ts";
+import { type CliError, usageError } from "../../errors/cli-error.ts";
+import { quoted } from "../../errors/commands-to-type.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { dryRun } from "../../generic/dry-run.ts";
@@ -56,6 +57,7 @@ Audit:      device.custom_field.update
 
 async function setValues(context: Context, called: readonly string[], options: SetOptions): Promise<number> {
   const given = await givenValues(context.shell, options);
+  if (given.size === 0) throw nothingGiven(called);
   checkListing(context, changeListing);
   const spec = (await commandsOf("custom-fields")).find(({ name }) => name === "set-values")!;
   await checkCredential(context, { ...spec, access: { ...spec.access, kinds: ["user"] } });
@@ -110,6 +112,15 @@ async function givenValues(shell: Shell, { field = [], unset = [] }: SetOptions)
     );
   }
   for (const key of unset) put(key, null);
-  if (given.size === 0) throw usageError("Nothing to change", "Give --field key=value, or --unset key");
   return given;
+}
+
+/** Who leaves out the flag has given a value as a device. */
+function nothingGiven(called: readonly string[]): CliError {
+  const values = called.filter((one) => /^[a-z][a-z0-9_]*=/.test(one));
+  if (values.length === 0) return usageError("Nothing to change", "Give --field key=value, or --unset key");
+  const are =
+    values.length === 1 ? "is no flag's value: it is taken for a device" : "are no flag's: they are taken for devices";
+  const flags = values.map((one) => `--field ${quoted(one)}`).join(" ");
+  return usageError(`Nothing to change: ${values.join(", ")} ${are}`, `Give ${flags}`);
 }

@@ -3,6 +3,7 @@ import type { DeviceGroupDetail } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { declined, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
+import { type Draft, withValue } from "../../generic/invocation.ts";
 import { namesOf } from "../../generic/names.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { placeText } from "../../generic/subject.ts";
@@ -10,7 +11,7 @@ import type { CommandSpec } from "../../manifest.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register, Run } from "../../register.ts";
-import { pointing } from "../../where/read-where.ts";
+import { pointing } from "../../where/pointing.ts";
 import { groupCalled } from "./called.ts";
 import { changeText, memberChange } from "./members.ts";
 import { showsChange } from "./preview.ts";
@@ -37,10 +38,15 @@ function makesDynamic(command: Command, run: Run, spec: CommandSpec): void {
     run(async (shell, globals) => {
       const options = command.opts<Record<string, unknown>>();
       const dynamic = options["where"] === undefined || options["type"] !== undefined ? {} : { type: "dynamic" };
-      return runEndpoint(await openContext(shell, globals), spec, { args: [], options: { ...options, ...dynamic } });
+      const given = { args: [], options: { ...options, ...dynamic }, completed: madeDynamic };
+      return runEndpoint(await openContext(shell, globals), spec, given);
     }),
   );
 }
+
+/** An entry of a file that has an expression is dynamic, as with the flag. */
+const madeDynamic = async (draft: Draft): Promise<Draft> =>
+  draft.where === undefined || draft.body["type"] !== undefined ? draft : withValue(draft, "body", "type", "dynamic");
 
 const createHelp = `
 With --where the group is dynamic, and every device that matches joins; where

@@ -3,7 +3,7 @@ import type { DeviceGroupDetail, GroupMember } from "#sdk/generated/models/index
 import type { Context } from "../../context.ts";
 import { counted } from "../../provisioning/budget.ts";
 import type { Where } from "../../where/parse.ts";
-import { pointing } from "../../where/read-where.ts";
+import { pointing } from "../../where/pointing.ts";
 import type { Chosen } from "../devices/chosen.ts";
 import { allMatches, narrowed } from "../devices/matching.ts";
 

@@ -24,13 +24,14 @@ export const fleet: Readings = {
       { permissions: ["devices:write"] },
       "Where an endpoint names no permission: `devices:read` to read, `devices:write` to configure",
     ),
+    says("WRITE device-groups", { permissions: ["devices:write"] }, "Reads devices:read, writes devices:write, no MFA"),
+    // Behind the writes, of which a POST is one: what is said later counts.
     says(
       "GET device-groups; POST /groups/:id/preview",
       { permissions: ["devices:read"] },
       "Reads devices:read, writes devices:write, no MFA",
       "a preview shows devices and changes nothing",
     ),
-    says("WRITE device-groups", { permissions: ["devices:write"] }, "Reads devices:read, writes devices:write, no MFA"),
     says(
       "ALL agents",
       { kinds: ["agent"] },

@@ -470,6 +470,9 @@ describe.each(databases)("dynamic groups on %s", (database) => {
       );
     const tried = await send("POST", `/groups/${group.id}/preview?limit=1`, { filterConditions: tagged("seen") });
     expect(tried.body.data).toMatchObject({ totalCount: 2, devices: [{ id: two }] });
+    const { token: viewer } = await server.signIn({ role: "Org Viewer", orgId: acme.orgId });
+    expect((await send("POST", `/groups/${group.id}/preview`, undefined, viewer)).body.data?.totalCount).toBe(1);
+    expect((await create(tagged("more"), {}, viewer)).status).toBe(403);
     const decommissioned = all({ field: "status", operator: "equals", value: "decommissioned" });
     expect(
       (await send("POST", `/groups/${group.id}/preview`, { filterConditions: decommissioned })).body.data.totalCount,
