@@ -79,12 +79,15 @@ export async function evaluateNow(services: EventServices, id: string, looks?: L
  */
 async function write(services: EventServices, group: Evaluable, found: Difference, again: boolean): Promise<boolean> {
   const db = asSystem(services, "evaluate device groups");
-  for (const part of partsOf(found)) {
+  const parts = [...partsOf(found)];
+  for (const part of parts) {
     const isCurrent = await db.transaction().execute(async (tx) => {
       const held = await holdVersion(tx, services, group);
       if (!held) return false;
       const { added, removed } = await applyPart(tx, services, held, part);
-      if (again) await noteSome(tx, held, [...added, ...removed]);
+      if (again && parts.length === 1) await noteSome(tx, held, [...added, ...removed]);
+      // Of many, one note: all are looked at once the last of them are written.
+      else if (again && part === parts.at(-1)) await noteWhole(tx, held);
       if (added.length + removed.length > 0)
         await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held, added, removed)]);
       return true;

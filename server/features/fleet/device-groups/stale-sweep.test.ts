@@ -1,22 +1,32 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Transaction } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
+import type { Store } from "#server/db/dialect/index";
+import type { Database } from "#server/db/tables";
 import { HOUR } from "#server/platform/clock";
+import type { Services } from "#server/services";
 import { makeDevices } from "../../../test/devices.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { evaluateDue } from "./due.ts";
 import { sweepGroups } from "./sweep-groups.ts";
 
-/** What happens once a look at the devices of a group has been answered, and before it is written. */
-const between = vi.hoisted(() => ({ happens: undefined as ((groupId: string) => Promise<void>) | undefined }));
-vi.mock("./matching.ts", async (original) => {
-  const real = await original<typeof import("./matching.ts")>();
-  const differenceOf: typeof real.differenceOf = async (...asked) => {
-    const found = await real.differenceOf(...asked);
-    await between.happens?.(asked[2]);
-    return found;
+/** The same services, but something happens once a look at devices has been answered, before it is written. */
+function interrupted(services: Services, happens: () => Promise<void>): Services {
+  let waits = true;
+  const connection: Store["connection"] = (wall) => {
+    const db = services.store.connection(wall);
+    const transaction = () => ({
+      async execute<R>(work: (tx: Transaction<Database>) => Promise<R>): Promise<R> {
+        if (waits) await happens();
+        waits = false;
+        return db.transaction().execute(work);
+      },
+    });
+    // A handle of its own: others begin transactions meanwhile.
+    return Object.assign(db.withoutPlugins(), { transaction }) as unknown as typeof db;
   };
-  return { ...real, differenceOf };
-});
+  return { ...services, store: { ...services.store, connection } };
+}
 
 describe.each(databases)("a sweep that is written late on %s", (database) => {
   let server: TestServer;
@@ -56,16 +66,16 @@ describe.each(databases)("a sweep that is written late on %s", (database) => {
     await server.db.deleteFrom("deviceGroupDue").execute();
     if (!isMember) await server.db.deleteFrom("deviceGroupMembers").where("deviceId", "=", deviceId).execute();
     expect(await members()).toHaveLength(isMember ? 1 : 0);
-    between.happens = async (id) => {
-      if (id !== groupId) return;
-      between.happens = undefined;
+    let happened = false;
+    const late = interrupted(server.services, async () => {
+      happened = true;
       await retag(after);
       // Another process takes the note: the device is where it belongs.
       await server.db.deleteFrom("deviceGroupDue").execute();
-    };
+    });
     server.clock.advance(2 * HOUR);
-    await sweepGroups(server.services);
-    expect(between.happens).toBeUndefined();
+    await sweepGroups(late);
+    expect(happened).toBe(true);
     await evaluateDue(server.services);
     expect(await members()).toHaveLength(isMember ? 1 : 0);
     expect(await server.db.selectFrom("deviceGroupDue").select("seq").execute()).toEqual([]);
