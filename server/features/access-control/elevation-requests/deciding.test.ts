@@ -242,6 +242,20 @@ describe.each(databases)("deciding requests for elevated rights on %s", (databas
       expect((await world.approve(id, { reauthPassword: PASSWORD }, boss)).status).toBe(200);
       expect(await world.show(id)).toMatchObject({ riskTier: 4 });
     });
+
+    it("a device that had the edition of a server today counts as one too", async () => {
+      const { deviceId } = await world.device();
+      const { db, clock } = world.server;
+      const report = (osVersion: string) =>
+        db.updateTable("devices").set({ osVersion, updatedAt: clock.now() }).where("id", "=", deviceId).execute();
+      await report("Microsoft Windows Server 2022 Standard");
+      await report("Microsoft Windows 11 Pro");
+      const askedTier = async () =>
+        (await world.ask(deviceId, {}, await world.person("Org Technician"))).body.request.riskTier;
+      expect(await askedTier()).toBe(4);
+      clock.advance(24 * 60 * MINUTE);
+      expect(await askedTier()).toBe(3);
+    });
   });
 
   describe("where the organization is not in use", () => {
