@@ -1,7 +1,8 @@
 import { plainMembership } from "#fixtures/nouns/people/users";
 import { plainSession } from "#fixtures/nouns/sign-in/sessions";
+import { plainProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { builtInRoleId } from "#server/access/roles";
-import type { TestServer } from "./harness.ts";
+import type { SignedInUser, TestServer } from "./harness.ts";
 
 interface Joined {
   userId: string;
@@ -40,4 +41,16 @@ export async function providerSession(server: TestServer, at: { userId: string; 
   const claims = { sub: at.userId, sid: id, scope: "organization", partnerId: null, orgId: at.orgId } as const;
   const roleId = builtInRoleId("Org Admin");
   return { sessionId: id, token: accessTokens.sign({ ...claims, roleId, mfa: true, jti: random.uuid() }) };
+}
+
+/** The same person, who belongs to another organization too, as the provider of this one signs them in: no home session. */
+export async function guestOf(
+  { server, orgId, otherOrgId }: { server: TestServer; orgId: string; otherOrgId: string },
+  who: SignedInUser,
+): Promise<SignedInUser> {
+  await joinOrganization(server, { userId: who.userId, orgId: otherOrgId });
+  const providerId = server.services.random.uuid();
+  const provider = { ...plainProvider(server.clock.now()), id: providerId, orgId, partnerId: null, createdBy: null };
+  await server.db.insertInto("ssoProviders").values(provider).execute();
+  return { ...who, ...(await providerSession(server, { userId: who.userId, orgId, providerId })) };
 }

@@ -97,7 +97,7 @@ export const elevationRequests = resource(about, {
       "ALREADY_PENDING",
     ],
     body: () =>
-      z.object({
+      z.strictObject({
         deviceId: ref("device").describe("device to get the rights on"),
         flowType: z.literal("tech_jit_admin").describe("how the rights are given"),
         reason: why("what they are needed for", "Replace the printer driver"),
@@ -146,7 +146,7 @@ export const elevationRequests = resource(about, {
     ],
     loses: "nothing",
     body: () =>
-      z.object({
+      z.strictObject({
         decision: z.enum(["approve", "deny"]).describe("what is decided"),
         reason: why("why; kept with the decision", "Not a tool that we use").optional(),
         durationMinutes: minutes().optional().describe("how long the rights last; else as asked for, else 15"),
@@ -163,7 +163,7 @@ export const elevationRequests = resource(about, {
     emits: ["elevation.revoked"],
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "INVALID_STATE"],
     loses: "work",
-    body: () => z.object({ reason: why("why they are taken back", "Work is done") }),
+    body: () => z.strictObject({ reason: why("why they are taken back", "Work is done") }),
     returns: decided,
   }),
   actuate: post("/devices/:id/actuate-elevation", {
@@ -185,7 +185,7 @@ export const elevationRequests = resource(about, {
     loses: "nothing",
     refs: { id: "device" },
     body: () =>
-      z.object({
+      z.strictObject({
         elevationRequestId: ref("elevation-request").describe("request that was approved"),
         timeoutMs: z.int().min(1_000).max(60_000).default(8_000).describe("how long the agent waits for the prompt"),
       }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ElevationWorld, type TestAgent } from "../../../test/access-control/elevation-world.ts";
 import { auditOf } from "../../../test/audit-of.ts";
 import { eventsOf } from "../../../test/events-of.ts";
+import { guestOf } from "../../../test/guest.ts";
 import { databases, type SignedInUser } from "../../../test/harness.ts";
 import { enrol, freshCode, PASSWORD, seedPerson } from "../../../test/people.ts";
 
@@ -139,6 +140,21 @@ describe.each(databases)("deciding requests for elevated rights on %s", (databas
     await unchanged(id);
   });
 
+  it("a field that is misspelled is refused, not taken for one that was left out", async () => {
+    const id = await world.pending(agent.deviceId);
+    const path = `/pam/elevation-requests/${id}`;
+    const { deviceId } = agent;
+    for (const one of [
+      world.approve(id, { durationMinute: 5 }),
+      world.deny(id, { message: "no" }),
+      world.request("POST", `${path}/revoke`, { reason: "done", at: "once" }),
+      world.request("POST", `/devices/${deviceId}/actuate-elevation`, { elevationRequestId: id, timeout: 1_000 }),
+      world.ask(deviceId, { duration: 5 }),
+    ])
+      expect(await one).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
+    await unchanged(id);
+  });
+
   describe("at the highest risk", () => {
     let boss: SignedInUser;
     const critical = () => world.pending(agent.deviceId, { riskTier: 4 });
@@ -157,6 +173,19 @@ describe.each(databases)("deciding requests for elevated rights on %s", (databas
       expect((await world.approve(id, { reauthPassword: PASSWORD }, boss)).status).toBe(200);
       expect(JSON.stringify(await world.show(id))).not.toContain(PASSWORD);
       expect(await world.show(id)).toMatchObject({ events: [{ details: { reauthenticated: true } }] });
+    });
+
+    it("takes a session of one's own account, whatever else is proven; a denial does not", async () => {
+      const guest = await guestOf(world, await seedPerson(world.server, { role: "Org Admin", orgId: world.orgId }));
+      const id = await critical();
+      for (const proof of [{ reauthPassword: PASSWORD }, { reauthPassword: "Wrong-Horse-7" }, {}])
+        expect(await world.approve(id, proof, guest)).toMatchObject({
+          status: 403,
+          body: { code: "HOME_SESSION_REQUIRED" },
+        });
+      await unchanged(id);
+      expect((await world.approve(await world.pending(agent.deviceId), {}, guest)).status).toBe(200);
+      expect((await world.deny(id, {}, guest)).status).toBe(200);
     });
 
     it("a denial takes none of that", async () => {
@@ -212,6 +241,20 @@ describe.each(databases)("deciding requests for elevated rights on %s", (databas
       expect((await world.approve(id, {}, boss)).body.code).toBe("reauth_required");
       expect((await world.approve(id, { reauthPassword: PASSWORD }, boss)).status).toBe(200);
       expect(await world.show(id)).toMatchObject({ riskTier: 4 });
+    });
+
+    it("a device that had the edition of a server today counts as one too", async () => {
+      const { deviceId } = await world.device();
+      const { db, clock } = world.server;
+      const report = (osVersion: string) =>
+        db.updateTable("devices").set({ osVersion, updatedAt: clock.now() }).where("id", "=", deviceId).execute();
+      await report("Microsoft Windows Server 2022 Standard");
+      await report("Microsoft Windows 11 Pro");
+      const askedTier = async () =>
+        (await world.ask(deviceId, {}, await world.person("Org Technician"))).body.request.riskTier;
+      expect(await askedTier()).toBe(4);
+      clock.advance(24 * 60 * MINUTE);
+      expect(await askedTier()).toBe(3);
     });
   });
 

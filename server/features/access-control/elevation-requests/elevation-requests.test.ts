@@ -89,6 +89,26 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
     ]);
   });
 
+  it("come the newest first, and open ones the last approved first", async () => {
+    const device = await world.device();
+    const { clock } = world.server;
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      ids.push(await world.pending(device.deviceId));
+      clock.advance(1_000);
+    }
+    const [first = "", second = "", third = ""] = ids;
+    for (const id of [second, third, first]) {
+      await world.approve(id);
+      clock.advance(1_000);
+    }
+    expect(idsOf(await list(`deviceId=${device.deviceId}`))).toEqual([third, second, first]);
+    const { active } = (await world.request("GET", "/pam/active")).body;
+    const own = active.map(({ id }: { id: string }) => id).filter((id: string) => ids.includes(id));
+    expect(own).toEqual([first, third, second]);
+    for (const id of ids) await world.revoke(id);
+  });
+
   it("who is confined to sites sees those of devices that stand there today", async () => {
     const id = await world.pending(agent.deviceId);
     const here = await world.person("Org Viewer", { siteIds: [world.siteId] });

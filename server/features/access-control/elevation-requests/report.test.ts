@@ -154,6 +154,27 @@ describe.each(databases)("reports of prompts for elevated rights on %s", (databa
     await removeRules();
   });
 
+  it("what a denial could not be judged by is in the ledger, and holds an approval back", async () => {
+    const device = await world.device();
+    await rule({
+      name: "Known bad",
+      verdict: "auto_deny",
+      matchPathGlob: null,
+      matchHash: "ee".repeat(32),
+      priority: 1,
+    });
+    const id = await rule({ name: "Setup", verdict: "auto_approve", priority: 2 });
+    const { body } = await device.report({ ...full, target_executable_hash: undefined });
+    const { events, ...shown } = await world.show(body.id);
+    expect(shown).toMatchObject({ status: "pending", pamRuleId: id, decisionSource: null, expiresAt: null });
+    expect(events).toMatchObject([
+      { event: "requested" },
+      { event: "evidence_attached", actorType: "system", details: { kind: "missing_data", of: "Known bad" } },
+      { event: "evidence_attached", details: { kind: "withheld", of: "Setup", why: "missing_data" } },
+    ]);
+    await removeRules();
+  });
+
   it("where the organization is not in use nothing is approved or passed over, and denials stand", async () => {
     const org = world.server.db.updateTable("organizations").where("id", "=", world.orgId);
     for (const [verdict, status] of [

@@ -166,6 +166,26 @@ describe.each(databases)("previews of rules on %s", (database) => {
       expect((await preview({ matchUser: "annex", ...draft }, confined)).body.code).toBe("SITE_ACCESS_DENIED");
   });
 
+  it("count calls of tools where their device stands today, as the list does", async () => {
+    const { orgId, siteId: from } = world.a;
+    const partner = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    const created = { token: partner.token, body: { orgId, name: "Attic" } };
+    const siteId = (await server.request("POST", "/orgs/sites", created)).body.id;
+    const [deviceId = ""] = await makeDevices(server, [{ orgId, siteId }]);
+    // Asked while it stood elsewhere.
+    const toolTargets = [{ deviceId, hostname: "pc", siteId: from }];
+    const moved = { flowType: "ai_tool_action", toolName: "create_ticket", riskTier: 1, toolTargets } as const;
+    await requested(1, { ...moved, deviceId });
+    // Of one that has left the organization.
+    await requested(1, { ...moved, deviceId: null });
+    const confined = (site: string) => server.signIn({ role: "Org Technician", orgId, siteIds: [site] });
+    const draft = { matchToolName: "create_ticket" };
+    const metAt = async (site: string) => (await preview({ ...draft, siteId: site }, await confined(site))).body;
+    expect((await metAt(siteId)).totalMatched).toBe(1);
+    expect(await metAt(from)).toMatchObject({ totalScanned: expect.any(Number), totalMatched: 0, sample: [] });
+    expect((await preview(draft)).body.totalMatched).toBe(2);
+  });
+
   it("end after 5,000 requests or 50,000,000 steps, say so, and let others on meanwhile (C14)", async () => {
     await requested(5_001, { commandLine: "a".repeat(400), targetExecutablePath: `C:/${"a".repeat(100)}` });
     const whole = await preview({ matchPathGlob: "c:/a**" });

@@ -24,7 +24,7 @@ export async function* newestRequests(
   for (let read = 0; read < PREVIEW_SCANNED_MAX; read += PAGE) {
     const rows = await pageOf(call, asked, last).limit(PAGE).execute();
     last = rows.at(-1) ?? last;
-    yield { requests: rows.filter((row) => isThere(call, asked, row)).map(candidateOf), cut: false };
+    yield { requests: rows.map(candidateOf), cut: false };
     if (rows.length < PAGE) return;
   }
   const more = await pageOf(call, asked, last).limit(1).execute();
@@ -53,7 +53,6 @@ const columns = [
   "commandLine",
   "toolName",
   "riskTier",
-  "toolTargets",
   "requestedAt",
 ] as const;
 
@@ -66,14 +65,12 @@ const select = (db: Reader) =>
 
 type Row = Awaited<ReturnType<ReturnType<typeof select>["execute"]>>[number];
 
-/** In SQL by device; what concerns several devices is looked at row by row. */
+/** By where the device stands today, as the list of requests does: what a call of a tool was about then shows nobody more. */
 function pageOf(call: Call, { orgId, siteId, flowType, from }: Asked, last: Row | undefined) {
   let query = select(call.db).where("orgId", "=", orgId).where("requestedAt", ">=", from);
   if (flowType !== undefined) query = query.where("flowType", "=", flowType);
-  if (siteId !== null)
-    query = query.where((eb) => eb.or([eb("deviceId", "is", null), eb(siteOfDevice(), "=", siteId)]));
-  if (user(call).allowedSiteIds !== null)
-    query = query.where((eb) => eb.or([eb("deviceId", "is", null), eb(siteOfDevice(), "is not", null)]));
+  if (siteId !== null) query = query.where((eb) => eb(siteOfDevice(), "=", siteId));
+  if (user(call).allowedSiteIds !== null) query = query.where((eb) => eb(siteOfDevice(), "is not", null));
   if (last) {
     const { requestedAt, id } = last;
     query = query.where((eb) =>
@@ -94,16 +91,14 @@ export async function oneRequest(
 }
 
 function isThere(call: Call, { siteId }: Pick<Asked, "siteId">, row: Row): boolean {
-  const sites = row.toolTargets?.map((target) => target.siteId) ?? [row.siteId];
   const allowed = user(call).allowedSiteIds;
   // What is about no device is at no site.
-  const isReached =
-    allowed === null || (sites.length > 0 && sites.every((site) => site !== null && allowed.includes(site)));
-  return isReached && (siteId === null || sites.includes(siteId));
+  const isReached = allowed === null || (row.siteId !== null && allowed.includes(row.siteId));
+  return isReached && (siteId === null || row.siteId === siteId);
 }
 
 /** What is stored of a request: neither directory groups nor the publisher are. */
-const candidateOf = ({ toolTargets: _, ...row }: Row): Scanned => ({
+const candidateOf = (row: Row): Scanned => ({
   ...row,
   subjectGroups: [],
   targetPublisher: null,

@@ -59,7 +59,8 @@ export interface Facts {
 }
 
 export function factsOf(candidate: Candidate): Facts {
-  const path = given(candidate.targetExecutablePath);
+  // Blanks alone are a path too: one that no file is known by.
+  const path = candidate.targetExecutablePath || undefined;
   const parent = given(candidate.parentImage);
   const command = given(candidate.commandLine);
   const tool = given(candidate.toolName);

@@ -166,6 +166,11 @@ describe("a path that is not canonical", () => {
     expect(verdict([], odd, { softwarePolicy: policy("allowlist", { name: "Tool", sha256: HASH }) })).toBe("pending");
     expect(verdict([], odd, { softwarePolicy: policy("blocklist", { name: "Tool", sha256: HASH }) })).toBe("denied");
   });
+  it.each([" ", "\t\n"])("may be blanks alone: %j", (targetExecutablePath) => {
+    expect(verdict([byTool], { targetExecutablePath })).toBe("pending");
+    expect(verdict([{ ...byTool, verdict: "ignore" }], { targetExecutablePath })).toBe("pending");
+    expect(verdict([{ matchPathGlob: "**", verdict: "auto_deny" }], { targetExecutablePath })).toBe("denied");
+  });
 });
 
 describe("work without end", () => {
