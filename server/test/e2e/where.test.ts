@@ -54,7 +54,7 @@ it("what the server alone can know is shown where it stands in the expression", 
   expect(fine.code, fine.stderr).toBe(0);
   const ran = await rmm.run(["filters", "save", "Racks", "--org", "acme-west", "--where", "custom.rack within 3 days"]);
   expect([ran.code, ran.stdout]).toEqual([2, ""]);
-  expect(ran.stderr).toContain("  custom.rack within 3 days\n  ^^^^^^^^^^^^^^^^^^^^^^^^^\n");
+  expect(ran.stderr).toContain("  custom.rack within 3 days\n              ^^^^^^\n");
 });
 
 it("a change hits what matches, after it was counted", async () => {
