@@ -124,8 +124,12 @@ export function orgsInList(orgId: string | undefined) {
 }
 
 /** The organizations that lists hide, among those that the caller reaches: of thousands a few. */
-export const orgsNotInLists = () =>
+const orgsNotInLists = () =>
   expressionBuilder<Database, never>()
     .selectFrom("organizations")
     .select("organizations.id")
     .where((eb) => eb.not(visibleInLists(eb)));
+
+/** Devices of organizations that lists do not hide. Where none is hidden, no device is asked for its organization. */
+export const isOfOrgInLists = (eb: ExpressionBuilder<Database, "devices">): Expression<SqlBool> =>
+  eb.or([eb.not(eb.exists(orgsNotInLists())), eb("devices.orgId", "not in", orgsNotInLists())]);

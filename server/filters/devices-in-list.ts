@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { FilterGroup } from "#contract/core/filters/condition";
-import { orgsInList, orgsNotInLists } from "#server/access/org-access";
+import { isOfOrgInLists, orgsInList } from "#server/access/org-access";
 import { withIds } from "#server/db/dialect/json";
 import { word } from "#server/db/dialect/text";
 import type { Scope } from "#server/db/scope";
@@ -22,13 +22,11 @@ export function devicesInList(db: Kysely<Database>, scope: Scope, { filter, cond
   let query = ids ? withIds(db, "devices", ids) : db.selectFrom("devices");
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (scope.kind === "partner")
-    query = query.where("devices.partnerId", "=", scope.partnerId).where(ids ? isShown : isNotHidden);
+    query = query.where("devices.partnerId", "=", scope.partnerId).where(ids ? isShown : isOfOrgInLists);
   else query = query.where("devices.orgId", "in", orgsInList(undefined));
   if (!seesDecommissioned(filter)) query = query.where("devices.status", "<>", word("decommissioned"));
   return query.where(condition);
 }
-
-const isNotHidden = (eb: Devices) => eb("devices.orgId", "not in", orgsNotInLists());
 
 const isShown = (eb: Devices) =>
   eb.exists(orgsInList(undefined).whereRef("organizations.id", "=", "devices.orgId" as never));

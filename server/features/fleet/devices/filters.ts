@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
-import { getNamedOrg, orgsInList, orgsNotInLists } from "#server/access/org-access";
+import { getNamedOrg, isOfOrgInLists, orgsInList } from "#server/access/org-access";
 import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
 import { among, amongFound, withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, word } from "#server/db/dialect/text";
@@ -69,8 +69,7 @@ export function filteredDevices(db: Kysely<Database>, asked: Asked) {
   let query = named === undefined ? db.selectFrom("devices") : withIds(db, "devices", named);
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (orgIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.orgId"), orgIds));
-  else if (partnerId !== undefined)
-    query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", orgsNotInLists());
+  else if (partnerId !== undefined) query = query.where("devices.partnerId", "=", partnerId).where(isOfOrgInLists);
   else query = query.where("devices.orgId", "in", orgsInList(undefined));
   if (siteIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.siteId"), siteIds));
   if (groupIds !== undefined)

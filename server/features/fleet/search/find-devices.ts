@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from "kysely";
-import { orgsNotInLists } from "#server/access/org-access";
+import { isOfOrgInLists } from "#server/access/org-access";
 import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
 import { withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, matches, word } from "#server/db/dialect/text";
@@ -50,7 +50,7 @@ type Devices = SelectQueryBuilder<Database, "devices", object>;
 /** Those in service, of organizations that lists show. Few are hidden: each device is soon looked for among these. */
 const inLists = (query: Devices) =>
   query
-    .where("devices.orgId", "not in", orgsNotInLists())
+    .where(isOfOrgInLists)
     .where("devices.status", "<>", word("decommissioned"))
     .select(["devices.id", "devices.hostname", "devices.hostnameKey", "devices.displayName"])
     .select(["devices.status", "devices.lastUser"]);
