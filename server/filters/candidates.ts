@@ -1,40 +1,69 @@
+import { type Expression, ExpressionWrapper, expressionBuilder } from "kysely";
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
 import { runOnce } from "#server/db/prepared";
+import type { Met } from "#server/db/tenant-predicate";
 import { devicesByIndex, type Indexes, type IndexLookUp } from "./devices-by-index.ts";
 
+interface Leaf {
+  readonly at: number;
+  readonly condition: FilterCondition;
+}
+
 /** Which look-ups a filter needs: one of those of `all`, or those of `any` together. */
-type Plan = { readonly at: number } | { readonly all: readonly Plan[] } | { readonly any: readonly Plan[] };
+type Plan = Leaf | { readonly all: readonly Plan[] } | { readonly any: readonly Plan[] };
 
 /** So many indexes are asked, all by one statement. */
 const ASKED_MAX = 16;
 
-/**
- * Ids among which those of all devices are that satisfy the filter, `most` at most; undefined where indexes know no fewer.
- * They are candidates: whether the caller reaches a device, and the filter matches it, is for the query that reads it.
- */
-export async function candidatesFor(
-  indexes: Indexes,
-  filter: FilterGroup,
-  most: number,
-): Promise<readonly string[] | undefined> {
+/** On SQLite, of so many devices each is found by its id sooner than each of all others is looked for among them. */
+const DRIVING_MAX = 25_000;
+
+/** Devices among which all are that satisfy a filter. */
+export interface Candidates {
+  /** Whether the caller reaches one of them, and the filter matches it, is for the query that reads it. */
+  readonly ids?: readonly string[];
+  /** SQLite: the conditions that say which they are, where they are more. */
+  readonly driving?: ReadonlySet<FilterCondition>;
+}
+
+/** What indexes know of the devices of a filter: the ids of `most` at most. */
+export async function candidatesFor(indexes: Indexes, filter: FilterGroup, most: number): Promise<Candidates> {
   const lookUps: IndexLookUp[] = [];
   const plan = planOf(indexes, filter, lookUps);
-  if (!plan || lookUps.length > ASKED_MAX) return undefined;
-  const [found] = await runOnce<Record<string, unknown>>(
-    indexes.db,
-    (db) => db.selectNoFrom(lookUps.map((lookUp, at) => lookUp(most).as(`at${at}` as "at"))),
-    // Row-level security leaves others' rows out already, and the query of the devices asks again.
-    { by: indexes.dialect === "postgres" ? "devices" : "key" },
+  if (!plan || lookUps.length > ASKED_MAX) return {};
+  const texts = await asked(
+    indexes,
+    lookUps.map((lookUp) => lookUp.ids(most)),
+    // Row-level security leaves others' rows out already.
+    indexes.dialect === "postgres" ? "devices" : "key",
   );
-  const sets = lookUps.map((_, at) => JSON.parse(String(found?.[`at${at}`] ?? "[]")) as string[]);
+  const sets = texts.map((text) => JSON.parse(String(text ?? "[]")) as string[]);
   const ids = chosen(plan, { sets, most });
-  return ids && [...new Set(ids)];
+  if (ids) return { ids: [...new Set(ids)] };
+  if (indexes.dialect === "postgres") return {};
+  // Counted are everybody's: what is known by it is how the caller's are read, and nothing else.
+  const counts = await asked(
+    indexes,
+    lookUps.map(({ count }) => count?.(DRIVING_MAX) ?? eb.lit(DRIVING_MAX + 1)),
+    "devices",
+  );
+  const driving = drivingOf(plan, counts.map(Number));
+  return driving.total > DRIVING_MAX ? {} : { driving: new Set(driving.conditions) };
+}
+
+const eb = expressionBuilder<never, never>();
+
+/** The value of each expression, by one statement; the query of the devices narrows what is found once more. */
+async function asked({ db }: Indexes, each: readonly Expression<unknown>[], by: Met): Promise<unknown[]> {
+  const named = each.map((one, at) => new ExpressionWrapper(one.toOperationNode()).as(`at${at}` as "at"));
+  const [found] = await runOnce<Record<string, unknown>>(db, (handle) => handle.selectNoFrom(named), { by });
+  return each.map((_, at) => found?.[`at${at}`]);
 }
 
 function planOf(indexes: Indexes, part: FilterGroup | FilterCondition, lookUps: IndexLookUp[]): Plan | undefined {
   if ("field" in part) {
     const lookUp = devicesByIndex(indexes, part);
-    return lookUp && { at: lookUps.push(lookUp) - 1 };
+    return lookUp && { at: lookUps.push(lookUp) - 1, condition: part };
   }
   const plans = part.conditions.map((one) => planOf(indexes, one, lookUps));
   const known = plans.filter((plan) => plan !== undefined);
@@ -59,4 +88,21 @@ function chosen(plan: Plan, found: Found): readonly string[] | undefined {
   }
   const parts = plan.all.map((one) => chosen(one, found)).filter((ids) => ids !== undefined);
   return parts.toSorted((a, b) => a.length - b.length)[0];
+}
+
+interface Driving {
+  readonly total: number;
+  readonly conditions: readonly FilterCondition[];
+}
+
+/** The smallest of those of `all`, and those of `any` together. */
+function drivingOf(plan: Plan, counts: readonly number[]): Driving {
+  if ("at" in plan) return { total: counts[plan.at] as number, conditions: [plan.condition] };
+  if ("all" in plan)
+    return plan.all.map((one) => drivingOf(one, counts)).toSorted((a, b) => a.total - b.total)[0] as Driving;
+  const parts = plan.any.map((one) => drivingOf(one, counts));
+  return {
+    total: parts.reduce((sum, part) => sum + part.total, 0),
+    conditions: parts.flatMap((part) => part.conditions),
+  };
 }

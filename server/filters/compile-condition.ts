@@ -13,7 +13,8 @@ import { compareSoftware } from "./software.ts";
 import { compareTags } from "./tags.ts";
 
 /** One condition over devices. The filter was checked. */
-export function compileCondition(at: Context, condition: FilterCondition): Expression<SqlBool> {
+export function compileCondition(all: Context, condition: FilterCondition): Expression<SqlBool> {
+  const at: Context = all.driving?.has(condition) ? { ...all, meets: "wanted" } : all;
   const key = customKeyOf(condition.field);
   if (key !== undefined) return compareCustom(at, key, condition);
   const table = rowOf(condition);

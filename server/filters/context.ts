@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
+import type { FilterCondition } from "#contract/core/filters/condition";
 import { isInArray, tupleOf, withoutIndex } from "#server/db/dialect/filter-values";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
@@ -27,6 +28,8 @@ export interface Context {
   /** Groups that the filter names and its reader sees. */
   readonly groups: ReadonlySet<string>;
   readonly meets: Meets;
+  /** Conditions that say which few devices are read, where otherwise all would be. */
+  readonly driving?: ReadonlySet<FilterCondition> | undefined;
   /** What is compiled narrows the whole filter: it stands in no group and no negation that could let others pass. */
   readonly direct: boolean;
   /** All devices are of this organization. */

@@ -51,14 +51,14 @@ export async function conditionMaker(
   db: Reader,
   filter: FilterGroup,
   { now, dialect, orgId, groups: known, written }: MakerOptions,
-): Promise<(meets: Meets) => Promise<DeviceCondition>> {
+): Promise<(meets: Meets, driving?: Context["driving"]) => Promise<DeviceCondition>> {
   const definitions = await definitionsFor(db, filter, orgId);
   const groups = known ?? (await seenGroups(db, filter));
   const at = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
   const eb = expressionBuilder<Database, "devices">();
   const custom = await customColumns(eb, filter, { ...at, written });
-  return async (meets) => {
-    const how = { meets, direct: custom === undefined, columns: custom?.columns };
+  return async (meets, driving) => {
+    const how = { meets, driving, direct: custom === undefined, columns: custom?.columns };
     const compiled = await compileGroup({ eb, ...at, ...how }, filter);
     const whole = custom ? await custom.wrap(compiled) : compiled;
     return () => whole;

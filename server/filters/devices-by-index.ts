@@ -1,4 +1,4 @@
-import { type ExpressionWrapper, expressionBuilder, type SelectQueryBuilder } from "kysely";
+import { type Expression, expressionBuilder, type SelectQueryBuilder } from "kysely";
 import type { FilterCondition } from "#contract/core/filters/condition";
 import { customKeyOf } from "#contract/core/filters/fields";
 import { idsNamed, looseNameSearch, type NameField } from "#server/db/dialect/device-names";
@@ -21,10 +21,25 @@ export interface Indexes {
   readonly groups: ReadonlySet<string>;
 }
 
-/** Ids of devices as JSON, `most` and one at most: of more, any. Built without a handle: the outer query narrows it to the caller's scope. */
-export type IndexLookUp = (most: number) => ExpressionWrapper<never, never, string>;
+/** What an index knows. Built without a handle: the outer query narrows it to the caller's scope. */
+export interface IndexLookUp {
+  /** Ids of devices as JSON, `most` and one at most: of more, any. */
+  ids(most: number): Expression<string>;
+  /** How many rows it has of them, `most` and one at most; a name is found by an index that does not count. */
+  count?(most: number): Expression<number>;
+}
 
 const all = expressionBuilder<Database, never>();
+type Rows = SelectQueryBuilder<Database, "deviceTags", { id: string }>;
+
+const lookUpOf = (rows: Rows, dialect: DialectName): IndexLookUp => {
+  const some = (most: number) => rows.limit((eb) => eb.lit(most + 1));
+  return {
+    ids: (most) => idList(some(most), dialect),
+    count: (most) =>
+      all.selectFrom(some(most).as("found")).select((eb) => eb.fn.countAll<number>().as("total")) as never,
+  };
+};
 
 /**
  * Looks up in an index devices among which all are that satisfy the condition. Undefined where no index knows, or only one
@@ -82,27 +97,20 @@ function among<T extends Parts>(
   table: T,
   narrow: (rows: SelectQueryBuilder<Database, T, object>) => SelectQueryBuilder<Database, T, object>,
 ): IndexLookUp {
-  return (most) => {
-    type Any = SelectQueryBuilder<Database, "deviceTags", object>;
-    let rows = narrow(all.selectFrom(table) as never) as unknown as Any;
-    if (orgId !== undefined) rows = rows.where("orgId", "=", orgId);
-    return idList(rows.select("deviceId as id").limit((eb) => eb.lit(most + 1)) as never, dialect);
-  };
+  type Any = SelectQueryBuilder<Database, "deviceTags", object>;
+  let rows = narrow(all.selectFrom(table) as never) as unknown as Any;
+  if (orgId !== undefined) rows = rows.where("orgId", "=", orgId);
+  return lookUpOf(rows.select("deviceId as id") as Rows, dialect);
 }
 
 function withHostname({ scope, orgId, dialect }: Indexes, names: readonly string[]): IndexLookUp | undefined {
   if (!names.every(isPlain)) return undefined;
   const keys = names.map((name) => name.toLowerCase());
   const own = orgId ?? (scope.kind === "organization" ? scope.orgId : undefined);
-  return (most) => {
-    let rows = all.selectFrom("devices").where((eb) => isOneOf(eb.ref("hostnameKey"), keys, dialect));
-    if (own !== undefined) rows = rows.where("orgId", "=", own);
-    else if (scope.kind === "partner") rows = rows.where("partnerId", "=", scope.partnerId);
-    return idList(
-      rows.select("id").limit((eb) => eb.lit(most + 1)),
-      dialect,
-    );
-  };
+  let rows = all.selectFrom("devices").where((eb) => isOneOf(eb.ref("hostnameKey"), keys, dialect));
+  if (own !== undefined) rows = rows.where("orgId", "=", own);
+  else if (scope.kind === "partner") rows = rows.where("partnerId", "=", scope.partnerId);
+  return lookUpOf(rows.select("id") as never, dialect);
 }
 
 function named(
@@ -114,5 +122,5 @@ function named(
   const [text, ...others] = texts;
   if (text === undefined || others.length > 0 || !within.has(operator)) return undefined;
   const search = looseNameSearch(text, orgId === undefined ? scope : { kind: "organization", orgId }, field);
-  return search && ((most) => idsNamed({ ...search, most: most + 1 }));
+  return search && { ids: (most) => idsNamed({ ...search, most: most + 1 }) };
 }

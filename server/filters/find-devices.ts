@@ -28,7 +28,7 @@ const FEW = 1_000;
 /** Where no index knows, up to so many pages of them: a page of more is met soon enough in the order of names. */
 const FEW_PAGES = 10;
 /** Of up to so many times as many the database is told which they are among; of more a page is soon met in the order of an index. */
-const SOME = 10;
+const SOME = { sqlite: 3, postgres: 10 } as const;
 
 export interface Finding {
   readonly db: Reader;
@@ -61,12 +61,12 @@ export async function finderOf(
     build: (devices: Listed) => CompilableOnce<Row>,
     among?: readonly string[],
   ) => {
-    const condition = await conditionFor(meets);
+    const condition = await conditionFor(meets, meets === "all" ? driving : undefined);
     return runOnce<Row>(db, (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, ids: among })), {
       by: orgId !== undefined ? "key" : among ? "devices by key" : "devices",
     });
   };
-  const ids = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest * SOME);
+  const { ids, driving } = await candidatesFor({ db, scope, dialect, orgId, groups }, filter, fewest * SOME[dialect]);
   const isNone = ids?.length === 0;
   /** All of them with what previews show, unless they are too many to sort. */
   const few = async (limit: number): Promise<(Match & Shown)[] | undefined> => {
