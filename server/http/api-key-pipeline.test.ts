@@ -171,6 +171,22 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     expect(said(await withKey("scoped", key))).toEqual(inactive);
   });
 
+  it("ends when its creator's role no longer gives one of its scopes, and a narrower one goes on", async () => {
+    const creator = await server.signIn({ role: "Org Admin", orgId: acme.orgId });
+    const reading = await made({}, creator.token);
+    const writing = await made({ scopes: ["devices:read", "devices:write"] }, creator.token);
+    const viewer = await server.signIn({ role: "Org Viewer", orgId: acme.orgId });
+    const { roleId } = await server.db
+      .selectFrom("organizationUsers")
+      .select("roleId")
+      .where("userId", "=", viewer.userId)
+      .executeTakeFirstOrThrow();
+    expect((await withKey("scoped", writing.key)).status).toBe(200);
+    await server.db.updateTable("organizationUsers").set({ roleId }).where("userId", "=", creator.userId).execute();
+    expect((await withKey("scoped", writing.key)).body["code"]).toBe("API_KEY_OWNER_INACTIVE");
+    expect((await withKey("scoped", reading.key)).status).toBe(200);
+  });
+
   it("of a service principal outlives its maker, ends with the principal and never exceeds its scopes", async () => {
     const maker = await server.signIn({ role: "Org Admin", orgId: acme.orgId });
     const body = { orgId: acme.orgId, name: "deploy", scopes: ["devices:read"] };

@@ -277,6 +277,32 @@ describe.each(databases)("partner API exports on %s", (database) => {
     expect(body.blocked).toMatchObject([{ resource: "device-software", fieldPaths: ["software[3].vendor"] }]);
   });
 
+  it("gives at most 200 tags and 500 disks, interfaces and addresses of a device, and says that there are more", async () => {
+    const place = { orgId: acme.orgId, deviceId: acme.deviceId };
+    const numbered = (count: number) => Array.from({ length: count }, (_, at) => at);
+    const tags = numbered(201).map((at) => `tag ${at}`);
+    await server.db.updateTable("devices").set({ tags }).where("id", "=", acme.deviceId).execute();
+    const disks = numbered(501).map((at) => ({
+      ...{ ...place, id: server.services.random.uuid(), mountPoint: `/mnt/${at}`, fsType: "ext4" },
+      ...{ totalGb: 1, usedGb: 0, freeGb: 1, usedPercent: 0 },
+    }));
+    for (const some of chunks(disks)) await server.db.insertInto("deviceDisks").values(some).execute();
+    const interfaces = numbered(501).map((at) => ({
+      interfaceName: `eth${at}`,
+      ipAddress: `10.0.${Math.floor(at / 250)}.${at % 250}`,
+    }));
+    await server.db.transaction().execute(async (tx) => {
+      const device = { id: acme.deviceId, orgId: acme.orgId };
+      await replaceInterfaces(tx, device, interfaces, server.services.random);
+    });
+    expect((await get("/devices")).body.data[0].tags).toHaveLength(200);
+    const [row] = (await get("/device-inventory")).body.data;
+    for (const list of ["disks", "interfaces", "addresses"]) {
+      expect(row[list], list).toHaveLength(500);
+      expect(row.collections[list]).toEqual({ total: 501, included: 500, complete: false });
+    }
+  });
+
   it("gives live devices with their identity and inventory", async () => {
     const now = server.clock.now();
     const place = { id: acme.deviceId, orgId: acme.orgId };

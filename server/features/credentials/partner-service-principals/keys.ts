@@ -34,8 +34,9 @@ export async function rotateKey(call: CallOf<"rotateKey">) {
   return call.transaction(async (tx) => {
     const principal = await holdActive(call, tx, call.params.id);
     const old = await getKey(tx, principal.id, call.params.keyId);
+    if (!(await revoke(call, old.id))) throw problem("INVALID_STATE", { details: { status: "revoked" } });
+    // Of a revoked key its state is told, whether or not it would have ended by now.
     refusePast(call, old.expiresAt);
-    if (!(await revoke(call, old.id))) throw problem("INVALID_STATE", { details: { status: old.status } });
     const { name, expiresAt, rateLimit } = old;
     const minted = await insertKey(call, principal, { name, expiresAt, rateLimit, rotatedFromId: old.id });
     const { keyId, keyPrefix } = minted;

@@ -135,6 +135,17 @@ describe.each(databases)("partner service principals on %s", (database) => {
     expect((await send("DELETE", `/${acme.partnerPrincipalId}/keys/${keyId}`)).status).toBe(404);
   });
 
+  it("refuses to rotate a revoked key for its state, also past its end", async () => {
+    const { id } = await principal();
+    const { keyId } = (await send("POST", `/${id}/keys`, { name: "one", expiresAt: inDays(9) })).body;
+    await send("DELETE", `/${id}/keys/${keyId}`);
+    for (const expiresAt of [inDays(9), inDays(-1)]) {
+      await server.db.updateTable("partnerServicePrincipalKeys").set({ expiresAt }).where("id", "=", keyId).execute();
+      const { status, body } = await send("POST", `/${id}/keys/${keyId}/rotate`);
+      expect([status, body.code, body.details]).toEqual([409, "INVALID_STATE", { status: "revoked" }]);
+    }
+  });
+
   it("gets no keys while disabled, and can be enabled again", async () => {
     const { id } = await principal();
     expect((await send("PATCH", `/${id}`, { status: "disabled" })).body.status).toBe("disabled");
