@@ -12,12 +12,9 @@ export type ThreadAnswer =
   | { readonly rows: unknown[][]; readonly columns: readonly string[] | undefined }
   | { readonly error: string; readonly code: string | undefined };
 
-/** Holds the index that 100,000 devices are counted in: read again for each count it takes twice as long. */
-const CACHE_MB = 32;
-
 /** Body of the thread: reads one statement after the other, each in a transaction of its own. */
 function main(file: string): void {
-  const kept = keptStatements(connectSqlite(file, { readonly: true, cacheMb: CACHE_MB }));
+  const kept = keptStatements(connectSqlite(file, { readonly: true }));
   const answerTo = ({ sql, parameters, named }: ThreadRead): ThreadAnswer => {
     try {
       const statement = kept(sql);
