@@ -146,6 +146,20 @@ describe.each(databases)("partner service principals on %s", (database) => {
     }
   });
 
+  it("leaves a key as it is whose end has passed when it is to be rotated", async () => {
+    const { id } = await principal();
+    const { keyId } = (await send("POST", `/${id}/keys`, { name: "one", expiresAt: inDays(9) })).body;
+    const row = server.db.selectFrom("partnerServicePrincipalKeys").selectAll().where("principalId", "=", id);
+    await server.db
+      .updateTable("partnerServicePrincipalKeys")
+      .set({ expiresAt: inDays(-1) })
+      .where("id", "=", keyId)
+      .execute();
+    const before = await row.execute();
+    expect((await send("POST", `/${id}/keys/${keyId}/rotate`)).status).toBe(400);
+    expect(await row.execute()).toEqual(before);
+  });
+
   it("gets no keys while disabled, and can be enabled again", async () => {
     const { id } = await principal();
     expect((await send("PATCH", `/${id}`, { status: "disabled" })).body.status).toBe("disabled");
