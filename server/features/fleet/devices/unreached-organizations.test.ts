@@ -3,19 +3,19 @@ import { makeDevices } from "../../../test/devices.ts";
 import { makeSite } from "../../../test/enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
-describe.each(databases)("devices of organizations that a partner no longer sees, on %s", (database) => {
+describe.each(databases)("devices of organizations out of reach, on %s", (database) => {
   let server: TestServer;
   let partnerId: string;
+  let keptId: string;
   let lostId: string;
 
   beforeAll(async () => {
     server = await startTestServer(database);
     const { partnerId: id, orgIds } = await seedPartner(server, "acme", ["acme", "acme-lost"]);
     partnerId = id;
-    const [orgId, lost] = orgIds as [string, string];
-    lostId = lost;
+    [keptId, lostId] = orgIds as [string, string];
     await makeDevices(server, [
-      { orgId, siteId: await makeSite(server, orgId), hostname: "PC-kept", tags: ["till"], osType: "linux" },
+      { orgId: keptId, siteId: await makeSite(server, keptId), hostname: "PC-kept", tags: ["till"], osType: "linux" },
       { orgId: lostId, siteId: await makeSite(server, lostId), hostname: "PC-lost", tags: ["till"], osType: "linux" },
     ]);
   });
@@ -28,9 +28,9 @@ describe.each(databases)("devices of organizations that a partner no longer sees
     ["patterns", { field: "hostname", operator: "matches", value: "^PC-" }],
   ];
 
-  /** What each of the partner's lists shows, with the number that it tells. */
-  async function shown() {
-    const { token } = await server.signIn({ role: "Partner Admin", partnerId });
+  /** What each list shows to a member of the partner, with the number that it tells. */
+  async function shown(member: object = { role: "Partner Admin" }) {
+    const { token } = await server.signIn({ partnerId, ...member } as Parameters<TestServer["signIn"]>[0]);
     const names = (devices: { hostname: string }[]) => devices.map(({ hostname }) => hostname).toSorted();
     const list = await server.request("GET", "/devices", { token });
     const found: Record<string, [number, string[]]> = {
@@ -62,5 +62,10 @@ describe.each(databases)("devices of organizations that a partner no longer sees
     await server.db.updateTable("organizations").set(change).where("id", "=", lostId).execute();
     expect(await shown()).toEqual(each([1, ["PC-kept"]]));
     await server.db.updateTable("organizations").set(back).where("id", "=", lostId).execute();
+  });
+
+  it("are in no list and no number of a member who was granted another", async () => {
+    const member = { role: "Partner Technician", orgAccess: "selected", orgIds: [keptId] };
+    expect(await shown(member)).toEqual(each([1, ["PC-kept"]]));
   });
 });
