@@ -22,8 +22,8 @@ const DRIVING_MAX = 25_000;
 export interface Candidates {
   /** Whether the caller reaches one of them, and the filter matches it, is for the query that reads it. */
   readonly ids?: readonly string[];
-  /** SQLite: the conditions that say which they are, where they are more. */
-  readonly driving?: ReadonlySet<FilterCondition>;
+  /** SQLite, where they are more: the conditions that say which they are, unless too many rows have what these ask for. */
+  driving?(): Promise<ReadonlySet<FilterCondition> | undefined>;
 }
 
 /** What indexes know of the devices of a filter: the ids of `most` at most. */
@@ -41,14 +41,18 @@ export async function candidatesFor(indexes: Indexes, filter: FilterGroup, most:
   const ids = chosen(plan, { sets, most });
   if (ids) return { ids: [...new Set(ids)] };
   if (indexes.dialect === "postgres") return {};
-  // Counted are everybody's: what is known by it is how the caller's are read, and nothing else.
+  return { driving: () => drivingFor(indexes, plan, lookUps) };
+}
+
+/** Counted are everybody's rows: what is known by it is how the caller's are read, and nothing else. */
+async function drivingFor(indexes: Indexes, plan: Plan, lookUps: readonly IndexLookUp[]) {
   const counts = await asked(
     indexes,
     lookUps.map(({ count }) => count?.(DRIVING_MAX) ?? eb.lit(DRIVING_MAX + 1)),
     "devices",
   );
-  const driving = drivingOf(plan, counts.map(Number));
-  return driving.total > DRIVING_MAX ? {} : { driving: new Set(driving.conditions) };
+  const { total, conditions } = drivingOf(plan, counts.map(Number));
+  return total > DRIVING_MAX ? undefined : new Set(conditions);
 }
 
 const eb = expressionBuilder<never, never>();

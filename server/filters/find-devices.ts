@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { DialectName } from "#server/db/dialect/index";
 import { type CompilableOnce, runOnce } from "#server/db/prepared";
@@ -6,7 +6,7 @@ import type { Scope } from "#server/db/scope";
 import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { candidatesFor } from "./candidates.ts";
-import type { Meets } from "./context.ts";
+import type { Context, Meets } from "./context.ts";
 import { conditionMaker } from "./device-condition.ts";
 import { devicesInList } from "./devices-in-list.ts";
 import { seenGroups } from "./seen-groups.ts";
@@ -60,8 +60,9 @@ export async function finderOf(
     meets: Meets,
     build: (devices: Listed) => CompilableOnce<Row>,
     among?: readonly string[],
+    driving?: Context["driving"],
   ) => {
-    const condition = await conditionFor(meets, meets === "all" ? driving : undefined);
+    const condition = await conditionFor(meets, driving);
     return runOnce<Row>(db, (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, ids: among })), {
       by: orgId !== undefined ? "key" : among ? "devices by key" : "devices",
     });
@@ -88,7 +89,8 @@ export async function finderOf(
   };
   const count = async () => {
     if (isNone) return 0;
-    const [counted] = await find<{ total: number }>(ids ? "some" : "all", (all) => all.select(totalOf), ids);
+    const total = (all: Listed) => all.select((eb) => eb.fn.countAll<number>().as("total"));
+    const [counted] = await find(ids ? "some" : "all", total, ids, await driving?.());
     return Number(counted?.total);
   };
   /** How many devices there are that indexes name, and the first of them, by one statement. */
@@ -129,8 +131,6 @@ type Listed = ReturnType<typeof devicesInList>;
 
 const inOrder = (devices: Listed, limit: number) =>
   devices.orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);
-
-const totalOf = (eb: ExpressionBuilder<Database, "devices">) => eb.fn.countAll<number>().as("total");
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;
 const shown = [
